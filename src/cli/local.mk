@@ -1,0 +1,2 @@
+bin_PROGRAMS += edcsync
+edcsync_SOURCES = src/main.c

@@ -1,0 +1,51 @@
+/*
+ * setup.h - wires: where things are, and opening them.
+ *
+ * Configuration: --config, else $XDG_CONFIG_HOME/edcsync/edcsync.json (XDG:
+ * empty or relative = default), else XDG_CONFIG_DIRS, else sysconfdir.
+ * Profiles: beside the configuration (profiles/NAME.json), then the
+ * installed data folder, then the ones compiled in.
+ */
+#ifndef EDCSYNC_CLI_SETUP_H
+#define EDCSYNC_CLI_SETUP_H
+
+#include "cli/embedded.h"
+#include "core/config.h"
+#include "store/store.h"
+#include "store/view.h"
+
+struct setup {
+	char *config_file, *store_path, *key_file, *anchor_file;
+	struct buf config_text;
+	struct config *config;		/* NULL: none was found or needed */
+	struct profile **profiles;	/* owned; bound to the endpoints */
+	size_t profiles_n;
+	struct buf *profile_texts;
+	struct store *store;		/* write side, when opened */
+	struct view *view;
+};
+
+void setup_init(struct setup *);
+void setup_release(struct setup *);
+/* Finds, reads, parses, binds. 0 or an exit code after words on stderr.
+ * warnings are printed too. store_path, key and anchor paths are absolute
+ * afterwards. --store alone (no configuration) fills them beside the store. */
+int setup_config(struct setup *, const char *config_file,
+		 const char *store_path, bool required);
+/* 0 or an exit code after one clear sentence on stderr. */
+int setup_open_store(struct setup *, bool create);
+int setup_open_view(struct setup *);
+/* A profile by name or file; NULL after words on stderr. Owned by setup. */
+const struct profile *setup_profile(struct setup *, const char *name);
+/* Reads a whole file, bounded; false with errno set. "-" is stdin. */
+bool setup_read_file(const char *name, size_t max, struct buf *out);
+/* A secret file: regular, not group- or world-readable, one trailing newline
+ * dropped; $CREDENTIALS_DIRECTORY/NAME first. */
+bool setup_read_secret(const char *name, struct buf *out, struct buf *error);
+
+/* UTC now, ms; zone of the screen in minutes. */
+int64_t setup_now_ms(void);
+int setup_utc_offset_min(int64_t at_ms);
+const char *setup_host(void);
+
+#endif

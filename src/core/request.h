@@ -1,0 +1,62 @@
+/*
+ * request.h - floor 0: builds requests from profile, operation, credential.
+ *
+ * Nothing is sent here. Addresses are resolved by RFC 3986 and never leave
+ * the origin of base_url with credentials: an address of another origin is
+ * refused in words.
+ */
+#ifndef EDCSYNC_CORE_REQUEST_H
+#define EDCSYNC_CORE_REQUEST_H
+
+#include "core/config.h"
+#include "core/op.h"
+#include "core/profile.h"
+
+struct request {
+	char *method, *url;		/* owned */
+	struct buf headers;		/* "Name: value\n" lines */
+	struct span body;		/* borrowed from the caller */
+	bool write;			/* may change something there */
+};
+
+void request_init(struct request *);
+void request_release(struct request *);	/* wipes: headers hold a token */
+
+struct request_ids {
+	char request_id[37];		/* UUID, new each attempt */
+	char span_id[17];		/* traceparent's second part */
+};
+
+/* token: header line text for the credential ("Authorization: Bearer x"),
+ * or empty. Each returns false with a sentence in error. */
+bool request_send(struct request *, const struct endpoint_config *,
+		  const struct op *, struct span payload, struct span token,
+		  const struct request_ids *, struct buf *error);
+bool request_look_up(struct request *, const struct endpoint_config *,
+		     const struct op *, const char *next_page,
+		     struct span token, const struct request_ids *,
+		     struct buf *error);
+bool request_poll(struct request *, const struct endpoint_config *,
+		  const struct op *, const char *job_id, const char *poll_url,
+		  struct span token, const struct request_ids *,
+		  struct buf *error);
+/* Probe by a read; false without error text when the profile has none. */
+bool request_health(struct request *, const struct endpoint_config *,
+		    struct span token, const struct request_ids *,
+		    struct buf *error);
+
+/* RFC 3986 5.2 against base; false: not resolvable. */
+bool url_resolve(struct span base, struct span reference, struct buf *out);
+/* Same scheme, host and port (default ports count). */
+bool url_same_origin(struct span a, struct span b);
+void url_encode(struct buf *out, struct span text);
+/* https, or http to a loopback literal (127.0.0.0/8, ::1, localhost). */
+bool url_allowed(struct span url, struct buf *error);
+
+/* Splices "metadata": {"op_id": ...} (the profile's tag_pointer) into a JSON
+ * object payload, leaving every other byte as it is. False: another kind
+ * of payload, or one that has the tag already. */
+bool request_splice_tag(const struct profile *, struct span payload,
+			const char *op_id, struct buf *out, struct buf *error);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * settle.h - floor 0: what an outcome does to an operation.
+ *
+ * The policy half of DESIGN.md sections 3 and 5: given an operation as it is
+ * in the store, the endpoint's rules and a verdict, decide the event, the
+ * due time, the counters, flags and reason, and apply them through the one
+ * setter. Runs inside the committing transaction, on fresh facts. Pure: time
+ * and randomness are arguments.
+ */
+#ifndef EDCSYNC_CORE_SETTLE_H
+#define EDCSYNC_CORE_SETTLE_H
+
+#include "core/config.h"
+#include "core/op.h"
+#include "core/verdict.h"
+
+struct settle_in {
+	const struct endpoint_config *endpoint;	/* NULL: not configured */
+	enum attempt_kind kind;
+	int64_t started_ms, ended_ms;	/* of the attempt, UTC */
+	bool may_have_happened;		/* the first byte left */
+	bool crash;			/* found cut by engine death */
+	bool control_found;		/* a look-up of this request form has
+					 * found a record known committed */
+	int64_t engine_started_ms;
+	int64_t now_ms;
+	uint64_t random;		/* uniform 64 bits */
+	bool others_commit;		/* some other operation of the endpoint
+					 * committed since the last pace */
+	bool circuit_probe;		/* a failed probe uses no attempt */
+};
+
+/* What else has to be written, beside the operation itself. */
+struct settle_out {
+	enum op_event event;
+	int64_t backoff_ms;		/* -1 none */
+	bool poll_begin;		/* a poll row: job_id, poll_url */
+	bool poll_end;
+	const char *resolution;		/* audit word: success, exhausted,
+					 * dead_lettered, rejected, retry,
+					 * polling, look_up, unwatched,
+					 * inconclusive, not_sent */
+};
+
+void settle_attempt(struct op *, const struct settle_in *,
+		    const struct verdict_out *, struct settle_out *);
+
+/* At claim, with the gates already open: what is to be done with this
+ * operation? CLAIM_* or STALE, EXPIRED, KEY_OVER, LOOK_AGAIN (then it is not
+ * claimed but changed). `stale` is the store's finding. Applies the event. */
+enum op_event settle_claim(struct op *, const struct endpoint_config *,
+			   bool stale, int64_t now_ms);
+
+/* Due time when first queued; lane hash for an operation's order scope. */
+int64_t settle_lane(const struct op *, enum order_kind);
+
+/* Gives the operation an outcome_unknown life: after a store was restored
+ * (RESTORED / RESTORED_NONE by mode). */
+void settle_restored(struct op *, const struct endpoint_config *,
+		     int64_t now_ms);
+
+/* The poll budget ran out after a last look, or open_wait is over. */
+void settle_budget_over(struct op *, int64_t now_ms);
+void settle_open_wait(struct op *, int64_t now_ms);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * view.h - floor 1: what consoles and lists read. SQL only, SELECT only.
+ *
+ * A view has its own read-only connection (query_only) and holds no read
+ * transaction between calls, so that the log never grows for a reader.
+ * Lists are keyset pages: no OFFSET, no scan on the input path. Filters are
+ * core's tree turned into SQL (sql_filter.c), tested against filter_match().
+ */
+#ifndef EDCSYNC_STORE_VIEW_H
+#define EDCSYNC_STORE_VIEW_H
+
+#include "core/filter.h"
+#include "core/why.h"
+#include "store/operator.h"
+#include "store/store.h"
+
+struct view;
+/* An unwritable folder without -wal/-shm opens as immutable when no writer
+ * exists. NULL with one clear sentence. */
+struct view *view_open(const char *path, struct buf *error, int *result);
+void view_close(struct view *);
+const char *view_error(const struct view *);
+/* Did anything commit since the last call? (data_version) */
+bool view_changed(struct view *);
+
+/* One operation as lists show it. Strings are owned by the row. */
+struct view_op {
+	struct op op;
+	char *endpoint, *environment;
+	int http_status;		/* of the last attempt, 0 none */
+	char *why;			/* computed line */
+	int notes;
+};
+void view_op_release(struct view_op *);
+
+enum view_order { VIEW_NEWEST, VIEW_OLDEST, VIEW_DUE, VIEW_PLACE };
+
+struct view_page {
+	const struct filter *filter;	/* NULL = all */
+	enum view_order order;
+	const char *after;		/* op_id of the last row seen */
+	int limit;			/* <= 0: all */
+	const struct config *config;	/* for why-lines; may be NULL */
+	const char *me;
+	int64_t now_ms;
+	int utc_offset_min;
+};
+/* Calls back per row; non-zero stops. Returns rows given or < 0. */
+int64_t view_ops(struct view *, const struct view_page *,
+		 int (*each)(void *, const struct view_op *), void *);
+int view_op(struct view *, const char *op_id, const struct view_page *,
+	    struct view_op *);
+
+int view_attempts(struct view *, int64_t op,
+	int (*each)(void *, const struct attempt *), void *);
+
+struct view_note { int64_t at_ms; const char *author, *text; };
+int view_notes(struct view *, int64_t op,
+	int (*each)(void *, const struct view_note *), void *);
+
+struct view_intervention {
+	int64_t at_ms;
+	const char *verb, *actor, *printed_name, *reason_code, *reason,
+		   *result, *old_value, *new_value;
+	bool is_signed;
+};
+int view_interventions(struct view *, int64_t op,
+	int (*each)(void *, const struct view_intervention *), void *);
+/* The chain of supersedes, oldest first. */
+int view_lineage(struct view *, int64_t op,
+	int (*each)(void *, const struct view_op *), void *);
+int view_payload(struct view *, int64_t op, bool original, struct buf *);
+
+struct view_endpoint {
+	char *name, *environment;
+	struct endpoint_state state;
+	struct endpoint_control control;
+	int64_t count[OP_STATE_COUNT];
+	int64_t in_flight, oldest_ms;	/* oldest not at rest: since when */
+	int64_t ok_per_min;
+};
+int view_endpoints(struct view *, int64_t now_ms,
+	int (*each)(void *, const struct view_endpoint *), void *);
+
+/* What needs a person: closed list of kinds, oldest first within a kind. */
+struct view_need {
+	const char *kind;		/* dead, unknown, rejected, unwatched,
+					 * unclear, halted, paused, circuit,
+					 * vendor_wait, store_restored,
+					 * store_trouble, urgent */
+	int64_t count, oldest_ms;
+	const char *endpoint;
+	const char *words;		/* what it is */
+	const char *next;		/* the command to go on with */
+};
+int view_needs(struct view *, const struct config *, int64_t now_ms,
+	int (*each)(void *, const struct view_need *), void *);
+
+/* find: subject sheet cells and single hits. */
+struct view_hit {
+	const char *kind;		/* subject | operation */
+	const struct view_op *op;	/* operation, or one cell of a sheet */
+};
+int view_find(struct view *, struct span text, const char *study,
+	      const struct view_page *,
+	      int (*each)(void *, const struct view_hit *), void *);
+
+int view_unclear(struct view *,
+	int (*each)(void *, const struct unclear_row *, const char *endpoint),
+	void *);
+int view_audit(struct view *, int64_t from_seq, const char *op_id,
+	       int64_t limit,
+	       int (*each)(void *, const struct audit_row *), void *);
+int view_request(struct view *, int64_t id, struct request_row *);
+int view_meta(struct view *, const char *key, struct buf *);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * work.h - floor 1: what the engine does to the store. Back-end independent.
+ *
+ * One batch of the commit thread:
+ *   begin; work_outcome for each; work_state for each changed endpoint;
+ *   work_ends; work_claim with the credits; commit.
+ * Outcomes come in order; none passes a failed one. A claim re-reads the
+ * gates (pause, halt, circuit, pace) inside the same transaction and takes
+ * each operation by compare-and-set; misses drop out.
+ */
+#ifndef EDCSYNC_STORE_WORK_H
+#define EDCSYNC_STORE_WORK_H
+
+#include "core/config.h"
+#include "core/settle.h"
+#include "store/store.h"
+
+/* What one endpoint may start now; the engine's gates computed it. */
+struct credit {
+	int64_t endpoint;
+	const struct endpoint_config *config;
+	const char *config_sha256, *profile_sha256;
+	int total;			/* attempts of any kind */
+	int retries;			/* of which: resends (retry budget) */
+	bool probe;			/* circuit open: one probe operation,
+					 * oldest unknown first */
+};
+
+/* A durable intent, handed to the engine after the commit. Owned by it. */
+struct intent {
+	struct op op;			/* as after the claim */
+	enum attempt_kind kind;
+	char request_id[37];
+	struct buf payload;		/* bytes for the wire */
+	struct poll_row poll;		/* kind POLL */
+	int64_t started_ms;
+	int64_t circuit_generation;
+	bool probe;
+	int64_t check_request;		/* request row this answers, or 0 */
+	struct intent *next;
+};
+void intent_free(struct intent *);
+
+/* What became of an intent. Fixed size but for nothing: by value. */
+struct outcome {
+	int64_t op, endpoint;
+	const struct endpoint_config *config;
+	int64_t version;		/* of the intent */
+	enum attempt_kind kind;
+	struct attempt attempt;
+	struct verdict_out verdict;
+	bool withdrawn;			/* durable but never started */
+	bool may_have_happened;
+	bool probe;
+	bool seen_non_404;		/* polls */
+	int64_t engine_started_ms;
+	bool control_found;
+	bool others_commit;
+	uint64_t random;
+	int64_t check_request;
+	struct outcome *next;
+};
+
+/* Applies one outcome: operation, attempt, flight, poll, lane, audit.
+ * Returns ST_OK, ST_CONFLICT (somebody changed it; recorded, not applied),
+ * or trouble. */
+int work_outcome(struct store *, const struct outcome *, int64_t now_ms);
+/* When work_outcome cannot be stored for this one alone: dead, internal. */
+int work_outcome_internal(struct store *, const struct outcome *,
+			  const char *why, int64_t now_ms);
+
+/* Claims up to the credits; appends to *out. engine: "pid@host". */
+int work_claim(struct store *, const struct credit *, const char *engine,
+	       uint64_t (*random)(void *), void *ctx, int64_t now_ms,
+	       struct intent **out);
+
+/* Ends that time brings: open_wait over, total time over, poll budget, key
+ * lifetime. At most `limit` operations a call; returns how many or < 0. */
+int work_ends(struct store *, const struct credit *, int limit,
+	      int64_t now_ms);
+
+/* The engine's own state of an endpoint; audited when circuit or halt
+ * changed. */
+int work_state(struct store *, const struct endpoint_state *before,
+	       const struct endpoint_state *after, int64_t now_ms);
+
+/* At engine start, inside one transaction a thousand: every flight row of a
+ * dead engine becomes an unknown outcome. *left: more to do. */
+int work_recover(struct store *, const struct config *, const char *engine,
+		 uint64_t (*random)(void *), void *ctx, int64_t now_ms,
+		 bool *left);
+
+/* Makes the endpoint known; detects a changed target (HALT_TARGET_CHANGED in
+ * state) and a changed rule set (audited). */
+int work_endpoint(struct store *, const struct config *,
+		  const struct endpoint_config *, struct endpoint_row *,
+		  int64_t now_ms);
+
+/* Saves an operation after op_apply and keeps the lane right: who is
+ * runnable now. Used by everything that changes an operation. */
+int work_save(struct store *, struct op *, int64_t version_seen,
+	      const struct endpoint_config *, int64_t now_ms);
+
+/* Can automation move anything more? For --until-idle. */
+int work_idle(struct store *, const struct config *, int64_t now_ms,
+	      bool *idle, int64_t *next_due_ms);
+
+#endif

@@ -30,6 +30,8 @@ struct option_row {
 	const char *help;
 };
 
+struct cli;
+
 struct command {
 	const char *name;		/* "audit verify" has a space */
 	const char *usage;		/* what follows the name */

@@ -74,15 +74,29 @@ struct audit_event {
 /* Appends; *seq may be NULL. Trouble fails the transaction. */
 int audit_append(struct store *, const struct audit_event *, int64_t *seq);
 
-/* Key life cycle; used by the back-ends' open. */
+/* Key life cycle; used by the back-ends' open. Without a key_file (memory
+ * back-end) the key lives and dies with the process. A read-only store opens
+ * without its key, too. now_ms starts the anchor interval. */
+#define META_AUDIT_KEY "audit_key"
+/* JSON object of the lost anchor while the store counts as restored; empty or
+ * absent otherwise. META_GAP_DECLARED: "seq:hash" of the last lost anchor
+ * that a person declared. */
+#define META_RESTORED "store_restored"
+#define META_GAP_DECLARED "gap_declared"
+/* Why the last anchor could not be written; empty when it could. */
+#define META_ANCHOR_TROUBLE "anchor_trouble"
 struct audit *audit_open(const struct store_options *, bool new_store,
 			 const char *store_id, struct buf *error, int *result);
 void audit_close(struct audit *);
-/* Digest of the public key, kept in meta at creation and compared. */
+/* Digest of the public key; kept in meta under META_AUDIT_KEY at creation
+ * and compared at every later open (ST_KEY when it is another one). */
 void audit_key_id(const struct audit *, sha256_hex out);
 
-/* Anchors the present head when due (or now), after a commit. Never fails
- * the caller: trouble is logged and shown by status. */
+/* Anchors the present head when due (or now), after a commit, in state IDLE;
+ * passes begin itself. Due every anchor_every_ms and every 1000 records of
+ * this process; `now` is for its end (store_close). Nothing is written when
+ * this process appended nothing since, or while the store counts as restored.
+ * Never fails the caller: trouble is logged and shown by status. */
 void audit_anchor(struct store *, bool now, int64_t now_ms);
 /* Last anchor of this store in the file; ST_NONE if there is none. */
 int audit_last_anchor(const char *anchor_file, const char *store_id,

@@ -1,0 +1,186 @@
+/* The text of one record: canonical JSON, one small function per concern. */
+#define _GNU_SOURCE
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/canon.h"
+#include "core/json.h"
+#include "core/timefmt.h"
+#include "store/audit_priv.h"
+
+#define QUARTER_MS (15 * 60 * 1000)
+
+int audit_offset_min(struct audit *a, int64_t at_ms)
+{
+	int64_t quarter = at_ms / QUARTER_MS;
+	time_t seconds = (time_t)(at_ms / 1000);
+	struct tm tm;
+
+	if (quarter == a->offset_quarter)
+		return a->offset_min;
+	if (!localtime_r(&seconds, &tm))
+		return 0;
+	a->offset_quarter = quarter;
+	a->offset_min = (int)(tm.tm_gmtoff / 60);
+	return a->offset_min;
+}
+
+/* Keys come in sorted order from the callers; the first one in an object has
+ * no comma before it. */
+static void key(struct buf *out, const char *name)
+{
+	assert(out->len > 0);
+	if (out->p[out->len - 1] != '{')
+		buf_addc(out, ',');
+	buf_addc(out, '"');
+	buf_adds(out, name);
+	buf_adds(out, "\":");
+}
+
+static void text(struct buf *out, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	key(out, name);
+	json_quote(out, span_of(value));
+}
+
+static void number(struct buf *out, const char *name, int64_t value)
+{
+	key(out, name);
+	buf_addi(out, value);
+}
+
+static void add_actor(struct buf *out, const struct audit *a,
+		      const struct actor *who)
+{
+	static const struct actor program = {.id = "edcsync"};
+	const struct actor *act = who ? who : &program;
+
+	key(out, "actor");
+	buf_addc(out, '{');
+	text(out, "auth", act->auth);
+	text(out, "host", act->host ? act->host : a->host);
+	text(out, "id", act->id ? act->id : "unknown");
+	text(out, "kind", act->person ? "person" : "program");
+	text(out, "login", act->login);
+	text(out, "printed_name", act->printed_name);
+	text(out, "program", a->program);
+	text(out, "remote", act->remote);
+	text(out, "role", act->role);
+	text(out, "session", act->session);
+	text(out, "tty", act->tty);
+	buf_addc(out, '}');
+}
+
+static void add_times(struct buf *out, struct audit *a, int64_t at_ms)
+{
+	char at[TIME_TEXT];
+
+	time_utc(at_ms, at);
+	text(out, "at", at);
+	time_local(at_ms, audit_offset_min(a, at_ms), at);
+	text(out, "at_local", at);
+}
+
+static void add_attempt(struct buf *out, const struct audit_event *e)
+{
+	if (e->attempt > 0)
+		number(out, "attempt", e->attempt);
+	if (e->backoff_ms >= 0 && e->attempt > 0)
+		number(out, "backoff_ms", e->backoff_ms);
+}
+
+static void add_record(struct buf *out, const struct record *r)
+{
+	if (!r->study_oid)
+		return;
+	key(out, "record");
+	buf_addc(out, '{');
+	text(out, "event_oid", r->event_oid);
+	text(out, "event_repeat", r->event_repeat);
+	text(out, "form_oid", r->form_oid);
+	text(out, "form_repeat", r->form_repeat);
+	text(out, "record_key", r->record_key);
+	text(out, "study_oid", r->study_oid);
+	text(out, "subject_key", r->subject_key);
+	buf_addc(out, '}');
+}
+
+static bool add_detail(struct buf *out, struct audit *a, const char *detail)
+{
+	struct json doc = {0};
+	bool good = true;
+
+	if (!detail)
+		return true;
+	buf_clear(&a->detail);
+	good = json_parse(&doc, detail, strlen(detail), 0) &&
+	       json_is(&doc, 0, JSON_OBJECT);
+	if (good) {
+		canon_json(&doc, 0, &a->detail);
+		key(out, "detail");
+		buf_addspan(out, buf_span(&a->detail));
+	}
+	json_release(&doc);
+	return good;
+}
+
+/* From "endpoint" to "origin". */
+static void add_middle(struct buf *out, const struct audit_event *e)
+{
+	text(out, "endpoint", e->endpoint);
+	text(out, "excerpt", e->excerpt);
+	number(out, "format", AUDIT_FORMAT);
+	if (e->op)
+		text(out, "idempotency_key", e->op->idem_key);
+	text(out, "kind", e->kind);
+	text(out, "new_value", e->new_value);
+	text(out, "old_value", e->old_value);
+	if (e->op)
+		text(out, "op_id", e->op->op_id);
+	text(out, "origin", e->manual ? "manual" : "automatic");
+}
+
+/* From "payload_sha256" to "rule". */
+static void add_reasons(struct buf *out, const struct audit_event *e)
+{
+	if (e->op)
+		text(out, "payload_sha256", e->op->payload_sha256);
+	text(out, "profile_sha256", e->profile_sha256);
+	text(out, "reason", e->reason);
+	text(out, "reason_code", e->reason_code);
+	if (e->op)
+		add_record(out, &e->op->record);
+	text(out, "request_id", e->request_id);
+	text(out, "resolution", e->resolution);
+	text(out, "rule", e->rule);
+}
+
+bool audit_body(struct audit *a, const struct store *st,
+		const struct audit_event *e, int64_t seq, struct buf *out)
+{
+	assert(seq > 0 && e->type < AUDIT_TYPE_COUNT);
+	buf_addc(out, '{');
+	add_actor(out, a, e->actor);
+	add_times(out, a, e->at_ms);
+	add_attempt(out, e);
+	text(out, "config_sha256",
+	     e->config_sha256 ? e->config_sha256 : a->config_sha256);
+	if (e->op)
+		text(out, "correlation_id", e->op->correlation_id);
+	if (!add_detail(out, a, e->detail))
+		return false;
+	add_middle(out, e);
+	add_reasons(out, e);
+	number(out, "seq", seq);
+	if (e->status > 0)
+		number(out, "status", e->status);
+	text(out, "store", st->store_id);
+	text(out, "type", audit_type_name(e->type));
+	text(out, "vendor_id", e->vendor_id);
+	text(out, "verdict", e->verdict);
+	buf_addc(out, '}');
+	return true;
+}

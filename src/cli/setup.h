@@ -5,6 +5,10 @@
  * empty or relative = default), else XDG_CONFIG_DIRS, else sysconfdir.
  * Profiles: beside the configuration (profiles/NAME.json), then the
  * installed data folder, then the ones compiled in.
+ *
+ * Every path is absolute after setup_config: relative ones start at the
+ * folder of the configuration file, those of the command line at the working
+ * directory.
  */
 #ifndef EDCSYNC_CLI_SETUP_H
 #define EDCSYNC_CLI_SETUP_H
@@ -20,7 +24,8 @@ struct setup {
 	struct config *config;		/* NULL: none was found or needed */
 	struct profile **profiles;	/* owned; bound to the endpoints */
 	size_t profiles_n;
-	struct buf *profile_texts;
+	struct buf *profile_texts;	/* kept: loaded profiles may borrow */
+	size_t profile_texts_n;
 	struct store *store;		/* write side, when opened */
 	struct view *view;
 };
@@ -29,19 +34,30 @@ void setup_init(struct setup *);
 void setup_release(struct setup *);
 /* Finds, reads, parses, binds. 0 or an exit code after words on stderr.
  * warnings are printed too. store_path, key and anchor paths are absolute
- * afterwards. --store alone (no configuration) fills them beside the store. */
+ * afterwards. --store alone (no configuration) fills them beside the store;
+ * so does --store naming another store than the configuration's, when a key
+ * of its own lies beside it. */
 int setup_config(struct setup *, const char *config_file,
 		 const char *store_path, bool required);
-/* 0 or an exit code after one clear sentence on stderr. */
+/* 0 or an exit code after one clear sentence on stderr. Opened already: 0. */
 int setup_open_store(struct setup *, bool create);
+/* The write side for reading only (audit verify): never creates, migrates
+ * or appends. */
+int setup_open_store_read(struct setup *);
 int setup_open_view(struct setup *);
+/* Is there a store file? Words on stderr and 66 or 78 when not. */
+int setup_need_store(const struct setup *);
 /* A profile by name or file; NULL after words on stderr. Owned by setup. */
 const struct profile *setup_profile(struct setup *, const char *name);
 /* Reads a whole file, bounded; false with errno set. "-" is stdin. */
 bool setup_read_file(const char *name, size_t max, struct buf *out);
-/* A secret file: regular, not group- or world-readable, one trailing newline
- * dropped; $CREDENTIALS_DIRECTORY/NAME first. */
+/* A secret file: regular, not a link, not group- or world-readable, one
+ * trailing newline dropped; $CREDENTIALS_DIRECTORY/NAME first (there the
+ * service manager answers for the mode). error has one sentence, without any
+ * of the content. The caller wipes out. */
 bool setup_read_secret(const char *name, struct buf *out, struct buf *error);
+/* Absolute form of a path: as it is, or below the folder. */
+char *setup_path(const char *folder, const char *path);
 
 /* UTC now, ms; zone of the screen in minutes. */
 int64_t setup_now_ms(void);

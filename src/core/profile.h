@@ -45,18 +45,23 @@ struct cond {
 	char *at;			/* pointer or header name */
 	char **values;			/* texts compared, or one regex */
 	size_t values_n;
-	int (*ranges)[2];		/* status, inclusive */
+	int (*ranges)[2];		/* status, inclusive; method, mode and
+					 * body kinds as single numbers */
 	size_t ranges_n;
 	void *regex;			/* regex_t, compiled at load */
 	struct cond *kids;
 	size_t kids_n;
 };
 
-/* Where a value is taken from; tried in order, first valid one wins. */
+/*
+ * Where a value is taken from; tried in order, first valid one wins. A regex
+ * takes its first group: of the body's text (SOURCE_REGEX), or of the value
+ * that the pointer or header gave (optional there).
+ */
 struct source {
 	enum { SOURCE_JSON, SOURCE_HEADER, SOURCE_REGEX } kind;
 	char *at;
-	void *regex;			/* regex_t with one group */
+	void *regex;			/* regex_t with one group, or NULL */
 };
 
 struct sources {
@@ -110,14 +115,18 @@ struct profile {
 		bool present;
 		char *url;		/* template; Location wins if given */
 		bool location;		/* use Location / Content-Location */
+		struct sources job_id;	/* where the rule itself has none */
 		struct sources word;
+		bool fold;		/* words: ignore ASCII case */
 		struct text_list done, failed, running, partial;
 		/* Anything else is still running, unless strict lists say
 		 * done_unless: every word but `running` and `failed` ends. */
 		bool done_unless_running;
 		char *items;		/* pointer to per-item results */
-		char *item_status;
+		char *item_status;	/* pointer inside an item */
 		struct text_list item_failed;
+		char *failed_items;	/* pointer to an array that lists only
+					 * refused items, or NULL */
 		int64_t min_ms;		/* vendor's floor */
 		int64_t grace_404_ms;
 		struct rules rules;	/* before the words are read */
@@ -148,18 +157,32 @@ struct profile {
 
 	struct text_list correlation_out;	/* header names */
 	struct sources correlation_in;
+	struct sources code;		/* vendor's error code, where the rule
+					 * has none */
 	struct text_list show;		/* pointers whose values may show */
 	struct text_list secret, blinded;
 	bool retry_503_is_unknown[MODE_COUNT];
-	bool creates_any;		/* enrolments */
-	struct cond *creates;		/* over form/event, or NULL */
+	struct text_list creates;	/* form OIDs that enrol ("*" = any):
+					 * dependants wait when they are dead */
 	bool conflict_is_in_progress;	/* 409 under our own key */
-	struct { char *limit, *remaining, *reset; char unit; } rate;
+	struct {
+		char *limit, *remaining, *reset;	/* header names */
+		/* a auto, s seconds, m milliseconds, e epoch seconds */
+		char unit;
+	} rate;
+	char *delay_header;		/* milliseconds to wait, or NULL */
 };
 
+#define PROFILE_REGEX_BYTES 256		/* of a pattern */
+#define PROFILE_SEARCH_BYTES 4096	/* of the text that is searched */
+#define PROFILE_RULES_MAX 256
+#define PROFILE_COND_DEPTH 16
+
 /*
- * parents: finds the text of the profile that `extends` names; may be NULL
- * when nothing is to be extended. Returns NULL when findings has errors.
+ * find: finds the text of the profile that `extends` names; may be NULL when
+ * nothing is to be extended. What the child names replaces what it inherits,
+ * member by member; its rules stand before the inherited ones. Returns NULL
+ * when findings has errors.
  */
 typedef bool profile_find_fn(void *ctx, const char *name, struct span *text);
 struct profile *profile_load(struct span text, const char *file,
@@ -175,8 +198,38 @@ struct cond_world {
 	enum idem_mode mode;
 };
 bool cond_holds(const struct cond *, const struct cond_world *);
+void cond_release(struct cond *);
+
+/* What a body looks like, by its bytes rather than its Content-Type. */
+enum body_kind { BODY_EMPTY, BODY_JSON, BODY_HTML, BODY_TEXT,
+		 BODY_KIND_COUNT };
+enum body_kind answer_body_kind(const struct answer *, const struct json *);
+bool text_list_has(const struct text_list *, struct span, bool fold);
+/* Does a pointer match the pattern, in which a segment "*" stands for any
+ * one segment? */
+bool pointer_matches(const char *pattern, struct span pointer);
 /* First valid value of a list of sources, appended to out. */
 bool sources_take(const struct sources *, const struct answer *,
 		  const struct json *doc, struct buf *out);
+
+/* profile_parse.c, for profile_load.c: reading one part, with findings that
+ * name file, line and rule. */
+struct profile_load {
+	const struct json *doc;
+	const char *file;
+	const char *rule;		/* being read, or NULL */
+	struct findings *findings;
+};
+void profile_error(struct profile_load *, uint32_t node, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+bool profile_cond(struct profile_load *, uint32_t node, int depth,
+		  struct cond *out);
+bool profile_sources(struct profile_load *, uint32_t node,
+		     struct sources *out);
+bool profile_text(struct profile_load *, uint32_t node, char **out);
+bool profile_texts(struct profile_load *, uint32_t node,
+		   struct text_list *out);
+void sources_release(struct sources *);
+void text_list_release(struct text_list *);
 
 #endif

@@ -1,3 +1,10 @@
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
-	src/core/base.c src/core/base.h src/core/limits.h
+	src/core/base.c src/core/base.h src/core/limits.h \
+	src/core/json.c \
+	src/core/json.h \
+	src/core/json_node.c \
+	src/core/hash.c \
+	src/core/hash.h \
+	src/core/utf8.c \
+	src/core/utf8.h

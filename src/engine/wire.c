@@ -1,0 +1,536 @@
+#include <config.h>
+
+#include "engine/wire.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define HEADERS_MAX 256
+
+/* One easy handle and what belongs to its present transfer. */
+struct slot {
+	struct wire *wire;
+	CURL *easy;
+	int id;				/* 0: idle */
+	wire_done_fn *done;
+	void *ctx;
+	struct curl_slist *headers;
+	bool sent, resend, too_large, answered;
+	CURLcode refused;		/* could not even be added */
+	struct buf head, body;
+	char error[CURL_ERROR_SIZE];
+	struct slot *next;		/* idle list, or list of failed starts */
+};
+
+struct wire {
+	CURLM *multi;
+	CURLSH *share;
+	struct slot **slot;		/* every slot ever made */
+	size_t slots;
+	struct slot *idle, *failed;
+	int in_flight;
+	bool running;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void global_init(void)
+{
+	struct sigaction old;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		abort();
+	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
+		struct sigaction ignore;
+
+		memset(&ignore, 0, sizeof(ignore));
+		ignore.sa_handler = SIG_IGN;
+		sigaction(SIGPIPE, &ignore, NULL);
+	}
+}
+
+/* ---- callbacks ---------------------------------------------------------- */
+
+static int on_prereq(void *ctx, char *ip, char *local, int port, int lport)
+{
+	struct slot *s = ctx;
+
+	(void)ip, (void)local, (void)port, (void)lport;
+	if (s->sent) {
+		s->resend = true;
+		return CURL_PREREQFUNC_ABORT;
+	}
+	s->sent = true;
+	return CURL_PREREQFUNC_OK;
+}
+
+static size_t on_header(char *p, size_t size, size_t n, void *ctx)
+{
+	struct slot *s = ctx;
+
+	n *= size;
+	if (n >= 5 && memcmp(p, "HTTP/", 5) == 0)
+		buf_clear(&s->head);	/* after a 1xx: a new head */
+	if (s->head.len + n > LIMIT_HEADER_BYTES) {
+		s->too_large = true;
+		return 0;
+	}
+	s->answered = true;
+	buf_add(&s->head, p, n);
+	return n;
+}
+
+static size_t on_body(char *p, size_t size, size_t n, void *ctx)
+{
+	struct slot *s = ctx;
+
+	n *= size;
+	if (n > LIMIT_ANSWER_BYTES - s->body.len) {
+		s->too_large = true;
+		return 0;
+	}
+	buf_add(&s->body, p, n);
+	return n;
+}
+
+/* ---- handles ------------------------------------------------------------ */
+
+/* An option that cannot be set is a promise that cannot be kept. */
+#define SET(easy, option, value) \
+	do { \
+		if (curl_easy_setopt(easy, option, value) != CURLE_OK) \
+			abort(); \
+	} while (0)
+
+/* What never differs between two requests. */
+static void set_constant(struct slot *s)
+{
+	CURL *e = s->easy;
+
+	SET(e, CURLOPT_PRIVATE, (char *)s);
+	SET(e, CURLOPT_ERRORBUFFER, s->error);
+	SET(e, CURLOPT_SHARE, s->wire->share);
+	SET(e, CURLOPT_PREREQFUNCTION, on_prereq);
+	SET(e, CURLOPT_PREREQDATA, s);
+	SET(e, CURLOPT_HEADERFUNCTION, on_header);
+	SET(e, CURLOPT_HEADERDATA, s);
+	SET(e, CURLOPT_WRITEFUNCTION, on_body);
+	SET(e, CURLOPT_WRITEDATA, s);
+	SET(e, CURLOPT_NOSIGNAL, 1L);
+	SET(e, CURLOPT_NOPROGRESS, 1L);
+	SET(e, CURLOPT_QUICK_EXIT, 1L);
+	SET(e, CURLOPT_FOLLOWLOCATION, 0L);
+	SET(e, CURLOPT_FAILONERROR, 0L);
+	SET(e, CURLOPT_VERBOSE, 0L);
+	SET(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	SET(e, CURLOPT_PATH_AS_IS, 1L);
+	SET(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	SET(e, CURLOPT_TCP_NODELAY, 1L);
+	SET(e, CURLOPT_SSL_VERIFYPEER, 1L);
+	SET(e, CURLOPT_SSL_VERIFYHOST, 2L);
+	SET(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(e, CURLOPT_ACCEPT_ENCODING, "");
+#if LIBCURL_VERSION_NUM >= 0x075500
+	SET(e, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	SET(e, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+static struct slot *slot_get(struct wire *w)
+{
+	struct slot *s = w->idle;
+
+	if (s) {
+		w->idle = s->next;
+		s->next = NULL;
+		return s;
+	}
+	s = xcalloc(1, sizeof(*s));
+	s->wire = w;
+	s->easy = curl_easy_init();
+	if (!s->easy)
+		abort();
+	set_constant(s);
+	w->slot = xrealloc(w->slot, (w->slots + 1) * sizeof(*w->slot));
+	w->slot[w->slots++] = s;
+	return s;
+}
+
+/* Ready for another request; keeps the handle and the buffers' capacity. */
+static void slot_put(struct slot *s)
+{
+	assert(s->id > 0 && s->wire->in_flight > 0);
+	SET(s->easy, CURLOPT_HTTPHEADER, NULL);
+	SET(s->easy, CURLOPT_POSTFIELDS, NULL);
+	curl_slist_free_all(s->headers);
+	s->headers = NULL;
+	if (s->body.cap > 1u << 20)
+		buf_release(&s->body);
+	buf_clear(&s->body);
+	buf_clear(&s->head);
+	s->id = 0;
+	s->next = s->wire->idle;
+	s->wire->idle = s;
+	s->wire->in_flight--;
+}
+
+static void add_header(struct slot *s, const char *line)
+{
+	struct curl_slist *list = curl_slist_append(s->headers, line);
+
+	if (!list)
+		abort();
+	s->headers = list;
+}
+
+/* Header lines of the request, and those that tame the library. */
+static void set_headers(struct slot *s, const struct request *r)
+{
+	const char *p = buf_text(&r->headers);
+	bool typed = false;
+
+	while (*p) {
+		size_t n = strcspn(p, "\n");
+		char *line = xstrndup(p, n);
+
+		typed |= strncasecmp(line, "Content-Type:", 13) == 0;
+		if (n > 0)
+			add_header(s, line);
+		explicit_bzero(line, n);
+		free(line);
+		p += n + (p[n] == '\n');
+	}
+	add_header(s, "Expect:");
+	if (!typed)
+		add_header(s, "Content-Type:");
+	SET(s->easy, CURLOPT_HTTPHEADER, s->headers);
+}
+
+static void set_method(struct slot *s, const struct request *r)
+{
+	bool bare = r->body.n == 0 && strcmp(r->method, "POST") != 0 &&
+		strcmp(r->method, "PUT") != 0 &&
+		strcmp(r->method, "PATCH") != 0;
+
+	if (strcmp(r->method, "HEAD") == 0) {
+		SET(s->easy, CURLOPT_NOBODY, 1L);
+		SET(s->easy, CURLOPT_CUSTOMREQUEST, NULL);
+		return;
+	}
+	SET(s->easy, CURLOPT_NOBODY, 0L);
+	if (bare) {
+		SET(s->easy, CURLOPT_HTTPGET, 1L);
+	} else {
+		SET(s->easy, CURLOPT_POST, 1L);
+		SET(s->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+		    (curl_off_t)r->body.n);
+		SET(s->easy, CURLOPT_POSTFIELDS, r->body.n ? r->body.p : "");
+	}
+	SET(s->easy, CURLOPT_CUSTOMREQUEST, r->method);
+}
+
+static void set_route(struct slot *s, const struct wire_start *in)
+{
+	bool two = in->http_version && in->http_version[0] == '2';
+
+	SET(s->easy, CURLOPT_PROXY, in->proxy ? in->proxy : "");
+	SET(s->easy, CURLOPT_NOPROXY, in->proxy ? "" : "*");
+	SET(s->easy, CURLOPT_HTTP_VERSION, two ?
+	    (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
+	/* NULL gives back the built-in bundle. */
+	SET(s->easy, CURLOPT_CAINFO, in->ca_file);
+	SET(s->easy, CURLOPT_SSLCERT, in->client_cert_file);
+	SET(s->easy, CURLOPT_SSLKEY, in->client_cert_file);
+	SET(s->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)in->connect_timeout_ms);
+	SET(s->easy, CURLOPT_TIMEOUT_MS,
+	    (long)(in->connect_timeout_ms + in->answer_timeout_ms));
+}
+
+/* ---- answers ------------------------------------------------------------ */
+
+static const struct {
+	CURLcode code;
+	enum transport transport;
+} transport_of[] = {
+	{CURLE_OK, TRANSPORT_OK},
+	{CURLE_COULDNT_RESOLVE_HOST, TRANSPORT_DNS},
+	{CURLE_COULDNT_RESOLVE_PROXY, TRANSPORT_DNS},
+	{CURLE_COULDNT_CONNECT, TRANSPORT_REFUSED},
+	{CURLE_OPERATION_TIMEDOUT, TRANSPORT_TIMEOUT},
+	{CURLE_SSL_CONNECT_ERROR, TRANSPORT_TLS},
+	{CURLE_SSL_CIPHER, TRANSPORT_TLS},
+	{CURLE_SSL_ENGINE_INITFAILED, TRANSPORT_TLS},
+	{CURLE_SSL_CERTPROBLEM, TRANSPORT_CERTIFICATE},
+	{CURLE_SSL_CACERT_BADFILE, TRANSPORT_CERTIFICATE},
+	{CURLE_SSL_ISSUER_ERROR, TRANSPORT_CERTIFICATE},
+	{CURLE_SSL_INVALIDCERTSTATUS, TRANSPORT_CERTIFICATE},
+	{CURLE_SSL_PINNEDPUBKEYNOTMATCH, TRANSPORT_CERTIFICATE},
+	{CURLE_PEER_FAILED_VERIFICATION, TRANSPORT_CERTIFICATE},
+	{CURLE_SEND_ERROR, TRANSPORT_RESET},
+	{CURLE_RECV_ERROR, TRANSPORT_RESET},
+	{CURLE_GOT_NOTHING, TRANSPORT_RESET},
+	{CURLE_PARTIAL_FILE, TRANSPORT_TRUNCATED},
+};
+
+static enum transport transport_from(const struct slot *s, CURLcode code,
+				     int status)
+{
+	if (s->resend)
+		return TRANSPORT_RESEND;
+	if (s->too_large)
+		return TRANSPORT_TOO_LARGE;
+	if (code == CURLE_OK && status == 0)
+		return TRANSPORT_RESET;	/* B060: "fine", without an answer */
+	for (size_t i = 0; i < ARRAY_SIZE(transport_of); i++)
+		if (transport_of[i].code == code)
+			return transport_of[i].transport;
+	/* Anything else: unintelligible after the first byte, and before it
+	 * surely not sent. */
+	return s->sent ? TRANSPORT_TRUNCATED : TRANSPORT_REFUSED;
+}
+
+static struct span trim(struct span s)
+{
+	while (s.n && strchr(" \t\r\n", s.p[0]))
+		s.p++, s.n--;
+	while (s.n && strchr(" \t\r\n", s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
+/* Splits the head into fields; folded and broken lines are left out. */
+static size_t split_head(const struct buf *head, struct header *out)
+{
+	const char *p = buf_text(head), *end = p + head->len;
+	size_t n = 0;
+
+	while (p < end && n < HEADERS_MAX) {
+		const char *eol = memchr(p, '\n', (size_t)(end - p));
+		const char *stop = eol ? eol : end;
+		const char *colon = memchr(p, ':', (size_t)(stop - p));
+
+		if (colon && *p != ' ' && *p != '\t' &&
+		    memcmp(p, "HTTP/", 5) != 0) {
+			out[n].name = trim((struct span){
+				p, (size_t)(colon - p)});
+			out[n++].value = trim((struct span){
+				colon + 1, (size_t)(stop - colon - 1)});
+		}
+		p = eol ? eol + 1 : end;
+	}
+	return n;
+}
+
+static void phases_take(CURL *easy, int us[WIRE_PHASES])
+{
+	static const CURLINFO info[WIRE_PHASES] = {
+		CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_CONNECT_TIME_T,
+		CURLINFO_APPCONNECT_TIME_T, CURLINFO_PRETRANSFER_TIME_T,
+		CURLINFO_STARTTRANSFER_TIME_T, CURLINFO_TOTAL_TIME_T,
+	};
+	curl_off_t before = 0;
+
+	for (int i = 0; i < WIRE_PHASES; i++) {
+		curl_off_t at = 0;
+
+		curl_easy_getinfo(easy, info[i], &at);
+		if (at < before)	/* a phase that did not take place */
+			at = before;
+		us[i] = at - before > INT32_MAX ? INT32_MAX
+						: (int)(at - before);
+		before = at;
+	}
+}
+
+static int64_t utc_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void finish(struct slot *s, CURLcode code)
+{
+	struct header header[HEADERS_MAX];
+	struct answer a = {0};
+	int us[WIRE_PHASES];
+	long status = 0;
+
+	curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
+	phases_take(s->easy, us);
+	a.status = s->answered ? (int)status : 0;
+	a.transport = transport_from(s, code, a.status);
+	a.first_byte_left = s->sent;
+	a.headers = header;
+	a.headers_n = split_head(&s->head, header);
+	a.body = buf_span(&s->body);
+	a.received_ms = utc_now_ms();
+	if (a.transport != TRANSPORT_OK)
+		a.error = s->resend ? "the connection died; a second sending "
+				      "was refused"
+			: s->too_large ? "the answer is larger than allowed"
+			: s->error[0] ? s->error : curl_easy_strerror(code);
+	s->done(s->ctx, s->id, &a, us);
+	slot_put(s);
+}
+
+/* ---- the door ----------------------------------------------------------- */
+
+struct wire *wire_new(int max_in_flight)
+{
+	struct wire *w = xcalloc(1, sizeof(*w));
+
+	assert(max_in_flight > 0);
+	pthread_once(&once, global_init);
+	w->multi = curl_multi_init();
+	w->share = curl_share_init();
+	if (!w->multi || !w->share)
+		abort();
+	curl_share_setopt(w->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+	curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS,
+			  (long)max_in_flight + 8);
+	return w;
+}
+
+void wire_free(struct wire *w)
+{
+	if (!w)
+		return;
+	assert(!w->running);
+	for (size_t i = 0; i < w->slots; i++) {
+		struct slot *s = w->slot[i];
+
+		if (s->id && s->refused == CURLE_OK)
+			curl_multi_remove_handle(w->multi, s->easy);
+		curl_easy_cleanup(s->easy);
+		curl_slist_free_all(s->headers);
+		buf_release(&s->head);
+		buf_release(&s->body);
+		free(s);
+	}
+	free(w->slot);
+	curl_multi_cleanup(w->multi);
+	curl_share_cleanup(w->share);
+	free(w);
+}
+
+static struct slot *slot_find(const struct wire *w, int id)
+{
+	for (size_t i = 0; i < w->slots; i++)
+		if (w->slot[i]->id == id)
+			return w->slot[i];
+	return NULL;
+}
+
+void wire_start(struct wire *w, const struct wire_start *in,
+		wire_done_fn *done, void *ctx)
+{
+	struct slot *s = slot_get(w);
+
+	assert(in->id > 0 && in->request && done);
+	assert(in->connect_timeout_ms > 0 && in->answer_timeout_ms > 0);
+	s->id = in->id;
+	s->done = done;
+	s->ctx = ctx;
+	s->sent = s->resend = s->too_large = s->answered = false;
+	s->refused = CURLE_OK;
+	s->error[0] = '\0';
+	w->in_flight++;
+	set_headers(s, in->request);
+	set_method(s, in->request);
+	set_route(s, in);
+	if (curl_easy_setopt(s->easy, CURLOPT_URL, in->request->url) !=
+	    CURLE_OK)
+		s->refused = CURLE_URL_MALFORMAT;
+	else if (curl_multi_add_handle(w->multi, s->easy) != CURLM_OK)
+		s->refused = CURLE_FAILED_INIT;
+	if (s->refused != CURLE_OK) {
+		s->next = w->failed;
+		w->failed = s;
+	}
+}
+
+bool wire_cancel(struct wire *w, int id)
+{
+	struct slot *s = slot_find(w, id);
+	struct slot **p = &w->failed;
+	bool sent;
+
+	assert(id > 0 && s);
+	sent = s->sent;
+	if (s->refused == CURLE_OK) {
+		curl_multi_remove_handle(w->multi, s->easy);
+	} else {
+		while (*p && *p != s)
+			p = &(*p)->next;
+		assert(*p == s);
+		*p = s->next;
+	}
+	slot_put(s);
+	return sent;
+}
+
+int wire_in_flight(const struct wire *w)
+{
+	return w->in_flight;
+}
+
+const char *wire_phase(const struct wire *w, int id)
+{
+	const struct slot *s = id > 0 ? slot_find(w, id) : NULL;
+
+	if (!s)
+		return NULL;
+	return s->answered ? "recv" : s->sent ? "wait" : "connect";
+}
+
+static void reap(struct wire *w)
+{
+	CURLMsg *m;
+	int left;
+
+	while (w->failed) {
+		struct slot *s = w->failed;
+
+		w->failed = s->next;
+		finish(s, s->refused);
+	}
+	while ((m = curl_multi_info_read(w->multi, &left))) {
+		CURLcode code = m->data.result;
+		char *private = NULL;
+		struct slot *s;
+
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &private);
+		s = (struct slot *)private;
+		curl_multi_remove_handle(w->multi, m->easy_handle);
+		finish(s, code);
+	}
+}
+
+void wire_run(struct wire *w, int timeout_ms)
+{
+	int running = 0, before = w->in_flight;
+
+	assert(!w->running && timeout_ms >= 0);
+	w->running = true;
+	curl_multi_perform(w->multi, &running);
+	reap(w);
+	if (w->in_flight >= before && timeout_ms > 0) {
+		curl_multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
+		curl_multi_perform(w->multi, &running);
+		reap(w);
+	}
+	w->running = false;
+}
+
+void wire_wakeup(struct wire *w)
+{
+	curl_multi_wakeup(w->multi);
+}

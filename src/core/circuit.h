@@ -28,6 +28,9 @@ struct circuit {
 	int probe_id;			/* slot: 0 free, else running */
 	int slow_limit;			/* slow start: may be in flight now */
 	int slow_good;
+	int64_t waited_ms;		/* open so far, time stopped by a
+					 * person left out (open_wait) */
+	int64_t waited_at_ms;		/* counted up to here */
 };
 
 void circuit_init(struct circuit *, const struct circuit_policy *);

@@ -1,6 +1,10 @@
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	src/core/base.c src/core/base.h src/core/limits.h \
+	src/core/op.c \
+	src/core/op.h \
+	src/core/verdict.c \
+	src/core/verdict.h \
 	src/core/json.c \
 	src/core/json.h \
 	src/core/json_node.c \

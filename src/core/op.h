@@ -48,7 +48,8 @@ enum op_flag {
 	OP_REFUSED_ONCE = 32,	/* refused while unknown: proven absence
 				 * rejects, never sends again */
 	OP_ABSENT_PROVEN = 64,	/* absence proven; resend credit is due */
-	OP_OVERRIDE_STALE = 128	/* a person named the newer one */
+	OP_OVERRIDE_STALE = 128,	/* a person named the newer one */
+	OP_WAS_URGENT = 256	/* its rank while it holds a resend credit */
 };
 
 /* X(symbol, name). What happened to one operation; see settle.h. */
@@ -78,7 +79,7 @@ enum op_flag {
 	X(RESTORED_NONE, "restored_none") X(INTERNAL, "internal") \
 	X(DISCARD, "discard") X(UNDISCARD, "undiscard") \
 	X(REPLAY, "replay") X(SUPERSEDE, "supersede") \
-	X(RESOLVE, "resolve") X(WATCH, "watch")
+	X(RESOLVE, "resolve") X(WATCH, "watch") X(CHECKED, "checked")
 
 enum op_event {
 #define X(sym, name) EV_##sym,
@@ -184,10 +185,14 @@ struct op {
 	/* UTC ms; 0 = never. */
 	int64_t due_at_ms, due_wait_ms;	/* wait as first decided */
 	int64_t created_at_ms, updated_at_ms, state_since_ms;
-	int64_t first_sent_ms;		/* key lifetime counts from here */
+	int64_t life_began_ms;		/* total time counts from here: made,
+					 * or sent back by a person; 0: made */
+	int64_t first_sent_ms;		/* key lifetime counts from here: the
+					 * first that may have got there */
 	int64_t last_risk_ms;		/* end of the last attempt that may
 					 * have written (or engine start) */
-	int64_t absent_at_ms;		/* absence proven; or first of two */
+	int64_t absent_at_ms;		/* absence seen: with OP_ABSENT_PROVEN
+					 * the proof, else the first of two */
 	int64_t waited_open_ms;		/* since when it waits for an open
 					 * circuit, 0 = it does not */
 
@@ -230,7 +235,9 @@ bool op_reason_parse(struct span name, enum op_reason *out);
 void op_flags_text(unsigned flags, struct buf *out);
 bool op_flag_parse(struct span name, unsigned *out);
 
-/* -1 when no row allows it: persons' acts ask this before they try. */
+/* Where the event leads: a state, OP_STAYS or OP_BEFORE. OP_REFUSED when no
+ * row allows it: persons' acts ask this before they try. */
+#define OP_REFUSED (-3)
 int op_allowed(enum op_state from, enum op_event event);
 /*
  * The one setter: state, state_before, state_since_ms, updated_at_ms and
@@ -245,7 +252,7 @@ enum op_blocks op_blocks(enum op_state, unsigned flags, bool hold_on_dead);
 bool op_moving(enum op_state);
 /* Later-placed operation `b` of the same record makes `a` stale. */
 bool op_makes_stale(enum op_state b_state, unsigned b_flags);
-/* Can this state wait for a claim? */
+/* Can this state wait for a claim? (polling: between two polls) */
 bool op_claimable(enum op_state);
 
 #endif

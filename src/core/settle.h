@@ -20,6 +20,8 @@ struct settle_in {
 	int64_t started_ms, ended_ms;	/* of the attempt, UTC */
 	bool may_have_happened;		/* the first byte left */
 	bool crash;			/* found cut by engine death */
+	bool withdrawn;			/* durable but never started */
+	int status;			/* HTTP, 0 none: 409 under our key */
 	bool control_found;		/* a look-up of this request form has
 					 * found a record known committed */
 	int64_t engine_started_ms;

@@ -280,7 +280,9 @@ typedef int store_line_put_fn(struct store *, const char *batch, int64_t line,
 			      int64_t op, const char *content_sha256);
 typedef int store_unclear_put_fn(struct store *, struct unclear_row *);
 
-/* Requests to the engine. */
+/* Requests to the engine. next: the first one asked with an id above row->id
+ * (0 = from the start); ST_NONE if none. put: id 0 inserts and fills id, else
+ * state and result of that row are updated and nothing else of it. */
 typedef int store_request_next_fn(struct store *, struct request_row *);
 typedef int store_request_put_fn(struct store *, struct request_row *);
 

@@ -1,1 +1,36 @@
-int main(void){return 0;}
+/*
+ * main.c - wires: the program is a list of commands (cli/command.c).
+ */
+#include "cli/command.h"
+#include "cli/options.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* Secrets and subjects' data pass through memory: no core may be dumped. */
+static void protect_memory(void)
+{
+	struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_CORE, &none);
+#ifdef PR_SET_DUMPABLE
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli;
+	int code;
+
+	protect_memory();
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	code = cli_parse(&cli, argc, argv);
+	if (code < 0)
+		code = cli.command->run(&cli);
+	return cli_end(&cli, code);
+}

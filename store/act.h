@@ -50,6 +50,7 @@ struct act {
 	const char *override_stale;	/* op_id of the newer one */
 	int64_t override_version;
 	struct signature signature;
+	bool dry_run;			/* judge each item, change nothing */
 	const struct config *config;
 	const char *command_line;	/* as shown by @; no secret */
 };

@@ -3,6 +3,25 @@ noinst_LIBRARIES += libcli.a
 libcli_a_CPPFLAGS = $(AM_CPPFLAGS) -DEDCSYNC_SYSCONFDIR='"$(sysconfdir)"'
 libcli_a_SOURCES = \
 	src/cli/command.h \
+	src/cli/actor.c \
+	src/cli/actor.h \
+	src/cli/choice.c \
+	src/cli/choice.h \
+	src/cli/cmd_act.c \
+	src/cli/cmd_classify.c \
+	src/cli/cmd_endpoint_act.c \
+	src/cli/cmd_key.c \
+	src/cli/cmd_operator.c \
+	src/cli/cmd_policy.c \
+	src/cli/cmd_submit.c \
+	src/cli/cmd_unclear.c \
+	src/cli/command.c \
+	src/cli/help.c \
+	src/cli/lines.c \
+	src/cli/lines.h \
+	src/cli/options.c \
+	src/cli/options.h \
+	src/cli/requests.h \
 	src/cli/embedded.h \
 	src/cli/files.c \
 	src/cli/out.c \
@@ -15,3 +34,4 @@ CLI_LIBS = libcli.a $(ENGINE_LIBS)
 
 bin_PROGRAMS += edcsync
 edcsync_SOURCES = src/main.c
+edcsync_LDADD = $(CLI_LIBS)

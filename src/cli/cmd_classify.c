@@ -1,0 +1,218 @@
+/*
+ * cmd_classify.c - wires: `edcsync classify`, a dry run: what would this
+ * answer mean?
+ */
+#include "cli/command.h"
+#include "core/classify.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADERS_MAX = 64 };
+
+struct classify_call {
+	struct classify_in in;
+	struct answer answer;
+	struct header headers[HEADERS_MAX];
+	struct buf body;
+	enum attempt_kind kind;
+};
+
+static int take_header(struct cli *cli, struct classify_call *call,
+		       const char *text)
+{
+	const char *colon = strchr(text, ':');
+	struct header *h;
+
+	if (!colon || colon == text)
+		return cli_usage(cli, "--header is 'Name: value', not '%s'",
+				 out_safe(&cli->out, text));
+	if (call->answer.headers_n >= HEADERS_MAX)
+		return cli_usage(cli, "at most %d headers", HEADERS_MAX);
+	h = &call->headers[call->answer.headers_n++];
+	h->name = (struct span){text, (size_t)(colon - text)};
+	colon += 1 + strspn(colon + 1, " \t");
+	h->value = span_of(colon);
+	return -1;
+}
+
+static int take_transport(struct cli *cli, struct classify_call *call)
+{
+	const char *text = cli_text(cli, "transport");
+	enum transport t = TRANSPORT_OK;
+
+	if (text && !transport_parse(span_of(text), &t))
+		return cli_usage(cli, "--transport is ok, timeout, reset, "
+				 "refused, dns, tls or truncated, not '%s'",
+				 out_safe(&cli->out, text));
+	call->answer.transport = t;
+	/* Refused, DNS and TLS end before the request's first byte. */
+	call->answer.first_byte_left = t != TRANSPORT_REFUSED &&
+		t != TRANSPORT_DNS && t != TRANSPORT_TLS &&
+		t != TRANSPORT_CERTIFICATE;
+	return -1;
+}
+
+static int take_mode(struct cli *cli, struct classify_call *call)
+{
+	const char *text = cli_text(cli, "idempotency");
+
+	call->in.mode = call->in.profile->mode_default;
+	if (text && !idem_mode_parse(span_of(text), &call->in.mode))
+		return cli_usage(cli, "--idempotency is key, natural, lookup or "
+				 "none, not '%s'", out_safe(&cli->out, text));
+	return -1;
+}
+
+static int take_kind(struct cli *cli, struct classify_call *call)
+{
+	const char *text = cli_text(cli, "kind");
+	static const enum attempt_kind known[] = {ATTEMPT_SEND, ATTEMPT_POLL,
+						  ATTEMPT_PROBE};
+
+	for (size_t k = 0; text && k < ARRAY_SIZE(known); k++) {
+		if (!strcmp(attempt_kind_name(known[k]), text)) {
+			call->kind = known[k];
+			return -1;
+		}
+	}
+	if (text)
+		return cli_usage(cli, "--kind is send, poll or probe, not '%s'",
+				 out_safe(&cli->out, text));
+	return -1;
+}
+
+static int take_body(struct cli *cli, struct classify_call *call)
+{
+	const char *file = cli_text(cli, "body");
+
+	if (file && !setup_read_file(file, LIMIT_ANSWER_BYTES, &call->body))
+		return cli_fail(cli, EXIT_NO_INPUT, "cannot read '%s': %s",
+				out_safe(&cli->out, file), strerror(errno));
+	call->answer.body = buf_span(&call->body);
+	return -1;
+}
+
+static int call_fill(struct cli *cli, struct classify_call *call)
+{
+	const char *name = cli_text(cli, "profile"), *header;
+	int64_t status = cli_number(cli, "status", 0);
+	int code = -1;
+
+	if (!name)
+		return cli_usage(cli, "--profile is needed");
+	if (status < 0 || status > 999)
+		return cli_usage(cli, "--status is an HTTP status");
+	call->in.profile = setup_profile(&cli->setup, name);
+	if (!call->in.profile)
+		return EXIT_CONFIG;
+	call->in.method = cli_text(cli, "method");
+	if (!call->in.method)
+		call->in.method = "POST";
+	call->in.now_ms = cli_number(cli, "now", setup_now_ms());
+	call->in.retry_after_max_ms = 86400000;
+	call->answer.status = (int)status;
+	call->answer.headers = call->headers;
+	call->answer.received_ms = call->in.now_ms;
+	for (size_t i = 0; code < 0 && (header = cli_list(cli, "header", i));
+	     i++)
+		code = take_header(cli, call, header);
+	if (code < 0)
+		code = take_transport(cli, call);
+	if (code < 0)
+		code = take_mode(cli, call);
+	if (code < 0)
+		code = take_kind(cli, call);
+	if (code < 0)
+		code = take_body(cli, call);
+	if (code < 0 && !status && call->answer.transport == TRANSPORT_OK)
+		code = cli_usage(cli, "--status or --transport is needed");
+	return code;
+}
+
+static void say_int(struct out *out, const char *key, int64_t v, bool given)
+{
+	if (given)
+		out_int(out, key, v);
+	else
+		out_null(out, key);
+}
+
+static void text_or_null(struct out *out, const char *key, const char *text)
+{
+	out_text(out, key, text[0] ? text : NULL);
+}
+
+static void print_json(struct out *out, const struct verdict_out *v)
+{
+	const char *reason = v->reason != REASON_NONE
+		? op_reason_name(v->reason) : v->why;
+
+	if (v->halt != HALT_NONE)
+		reason = halt_reason_name(v->halt);
+	out_open(out, NULL, '{');
+	out_text(out, "verdict", verdict_name(v->verdict));
+	out_text(out, "reason", reason);
+	out_text(out, "rule", v->rule);
+	text_or_null(out, "why", v->why);
+	text_or_null(out, "say", v->say);
+	text_or_null(out, "do", v->todo);
+	say_int(out, "retry_after_ms", v->retry_after_ms,
+		v->retry_after_ms >= 0);
+	text_or_null(out, "job_id", v->job_id);
+	text_or_null(out, "poll_url", v->poll_url);
+	text_or_null(out, "vendor_correlation_id", v->vendor_id);
+	text_or_null(out, "code", v->code);
+	text_or_null(out, "excerpt", v->excerpt);
+	out_close(out, '}');
+}
+
+static void print_text(struct cli *cli, const struct verdict_out *v)
+{
+	struct out *out = &cli->out;
+
+	out_printf(out, "%s  by rule %s\n", verdict_name(v->verdict),
+		   out_safe(out, v->rule));
+	if (v->why[0])
+		out_printf(out, "  why    %s\n", out_safe(out, v->why));
+	if (v->say[0])
+		out_printf(out, "  says   %s\n", out_safe(out, v->say));
+	if (v->todo[0])
+		out_printf(out, "  do     %s\n", out_safe(out, v->todo));
+	if (v->halt != HALT_NONE)
+		out_printf(out, "  halts  %s: %s\n", halt_reason_name(v->halt),
+			   halt_reason_words(v->halt));
+	if (v->retry_after_ms >= 0)
+		out_printf(out, "  wait   %lld ms as told\n",
+			   (long long)v->retry_after_ms);
+	if (v->job_id[0])
+		out_printf(out, "  job    %s\n", out_safe(out, v->job_id));
+	if (v->poll_url[0])
+		out_printf(out, "  poll   %s\n", out_safe(out, v->poll_url));
+}
+
+int cmd_classify(struct cli *cli)
+{
+	struct classify_call *call = xcalloc(1, sizeof(*call));
+	struct verdict_out *v = xcalloc(1, sizeof(*v));
+	int code = call_fill(cli, call);
+
+	if (code < 0) {
+		if (call->kind == ATTEMPT_POLL)
+			classify_poll(&call->in, &call->answer, true, 0, v);
+		else if (call->kind == ATTEMPT_SEND)
+			classify_send(&call->in, &call->answer, v);
+		else
+			classify_probe(&call->in, &call->answer, v);
+		if (cli->json)
+			print_json(&cli->out, v);
+		else
+			print_text(cli, v);
+		code = EXIT_DONE;
+	}
+	buf_release(&call->body);
+	free(call);
+	free(v);
+	return code;
+}

@@ -1,0 +1,26 @@
+/*
+ * options.h - wires: the words of one call, by getopt_long and the table.
+ */
+#ifndef EDCSYNC_CLI_OPTIONS_H
+#define EDCSYNC_CLI_OPTIONS_H
+
+#include "cli/command.h"
+
+/* What every command takes; ends with name NULL. */
+struct global_row {
+	const char *name, *value, *help;
+	int key;
+};
+extern const struct global_row cli_globals[];
+size_t cli_rows(const struct command *);	/* own options */
+
+/* -1: run cli->command. Else the exit code: --help, --version, a mistake. */
+int cli_parse(struct cli *, int argc, char **argv);
+/* Gives everything back; a failed write to stdout turns 0 into EXIT_IO. */
+int cli_end(struct cli *, int code);
+/* The help of one command, or of the program when command is NULL. */
+void cli_help(const struct command *, struct buf *out);
+/* The man page edcsync(1), made from the tables (--man). */
+void cli_manual(struct buf *out);
+
+#endif

@@ -11,4 +11,6 @@ libcore_a_SOURCES = \
 	src/core/hash.c \
 	src/core/hash.h \
 	src/core/utf8.c \
-	src/core/utf8.h
+	src/core/utf8.h \
+	src/core/canon.c \
+	src/core/canon.h

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <float.h>
 #include <locale.h>
 #include <math.h>

@@ -60,7 +60,11 @@ static const char *const first_schema[] = {
 	" WHERE record_key <> '' AND head = 1",
 	"CREATE INDEX record_subject ON record(subject, study)",
 
-	/* Operations. place is a number of its own: an edit keeps it. */
+	/*
+	 * Operations. place is a number of its own: an edit keeps it. ready
+	 * is runnable in a state that can be claimed; blocks is what op_blocks
+	 * said of it when it was saved.
+	 */
 	"CREATE TABLE batch(id INTEGER PRIMARY KEY,"
 	" name TEXT NOT NULL UNIQUE)",
 	"CREATE TABLE operation(op INTEGER PRIMARY KEY,"
@@ -70,8 +74,8 @@ static const char *const first_schema[] = {
 	" state_before INTEGER NOT NULL, next INTEGER NOT NULL,"
 	" flags INTEGER NOT NULL, reason INTEGER NOT NULL,"
 	" evidence INTEGER NOT NULL, version INTEGER NOT NULL,"
-	" runnable INTEGER NOT NULL, rank INTEGER NOT NULL,"
-	" blocks INTEGER NOT NULL,"
+	" runnable INTEGER NOT NULL, ready INTEGER NOT NULL,"
+	" rank INTEGER NOT NULL, blocks INTEGER NOT NULL,"
 	" attempts INTEGER NOT NULL, tries INTEGER NOT NULL,"
 	" inconclusive INTEGER NOT NULL, paced INTEGER NOT NULL,"
 	" cuts INTEGER NOT NULL, polls INTEGER NOT NULL,"
@@ -95,7 +99,7 @@ static const char *const first_schema[] = {
 	"CREATE UNIQUE INDEX operation_op_id ON operation(op_id)",
 	"CREATE UNIQUE INDEX operation_key ON operation(endpoint, idem_key)",
 	"CREATE INDEX operation_ready ON operation(endpoint, rank, due_at_ms,"
-	" op) WHERE runnable = 1",
+	" op) WHERE ready = 1",
 	"CREATE INDEX operation_lane ON operation(lane, place)"
 	" WHERE blocks = 2",
 	"CREATE INDEX operation_place ON operation(record, place)",

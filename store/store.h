@@ -14,7 +14,9 @@
  *   IDLE       begin, close, and the calls marked (read)
  *   WRITING    every call; savepoint
  *   SAVED      as WRITING, inside one savepoint; release or rollback_to
- *   FAILED     only rollback (a statement failed with < 0)
+ *   FAILED     only rollback (a statement failed with < 0); where a savepoint
+ *              is open also rollback_to, which goes back to WRITING
+ * A failed begin leaves IDLE; a failed commit leaves FAILED.
  *
  * One struct store belongs to one thread at a time. A begin passes the
  * turnstile (lock.h), so that writers of other processes are never starved;
@@ -194,6 +196,8 @@ typedef int store_meta_put_fn(struct store *, const char *key, const char *);
 typedef int store_endpoint_intern_fn(struct store *, struct endpoint_row *);
 typedef int store_endpoint_each_fn(struct store *,
 	int (*each)(void *, const struct endpoint_row *), void *);
+/* Every `each`: non-zero stops; a negative one is returned, else ST_OK. The
+ * callback may call any slot but its own kind of each. */
 typedef int store_state_get_fn(struct store *, int64_t endpoint,
 			       struct endpoint_state *);
 typedef int store_state_put_fn(struct store *, const struct endpoint_state *);
@@ -228,6 +232,8 @@ typedef int store_record_later_fn(struct store *, int64_t record,
  * sent may be empty when it equals payload. Place 0 = next one. */
 typedef int store_op_insert_fn(struct store *, struct op *,
 			       struct span payload, struct span sent);
+/* op_get, op_find, record_newest, record_same: *op was init'ed; what it held
+ * is released first. */
 typedef int store_op_get_fn(struct store *, int64_t op, struct op *);
 typedef int store_op_find_fn(struct store *, const char *op_id, struct op *);
 typedef int store_key_held_fn(struct store *, int64_t endpoint,
@@ -251,10 +257,12 @@ typedef int store_next_due_fn(struct store *, int64_t endpoint,
  * moving in it (0 none). */
 typedef int store_lane_fn(struct store *, int64_t lane, int64_t *first,
 			  int64_t *active);
-/* Rows of one state in (state, state_since, op) order, after a handle. */
+/* Rows of one state in order of op, after a handle (so that a page does not
+ * move when its rows are changed). endpoint 0: any. Returns how many or < 0.
+ * queued, sending and committed are found by walking the table. */
 typedef int store_op_scan_fn(struct store *, enum op_state, int64_t endpoint,
 			     int64_t after_op, int limit, int64_t *ops);
-/* Shifts due times later than now by delta: the clock was stepped. */
+/* Shifts due times of claimable operations later than now by delta: the clock was stepped. */
 typedef int store_shift_due_fn(struct store *, int64_t now_ms,
 			       int64_t delta_ms);
 /* (read) count of one state, endpoint 0 = all. From counters, not a scan. */
@@ -366,6 +374,10 @@ struct store {
 					 * call site */
 	struct audit *audit;		/* key and head helper; set by open */
 	char store_id[37];
+	bool in_savepoint;		/* FAILED: is there one to go back to */
+	struct db *db;			/* SQLite only; see store_db in db.h */
+	char *reserve_path;		/* where disk space is asked; or NULL */
+	int64_t reserve_bytes;
 };
 
 struct store_options {
@@ -394,5 +406,8 @@ int store_fault_open(struct store *inner,
 		     void *ctx, struct store **out);
 const char *store_error(const struct store *);
 void store_close(struct store *);
+/* Ask before a begin that is going to send: is there room on the disk for
+ * every outcome in flight? ST_OK, or ST_FULL with words. */
+int store_reserve_ok(struct store *);
 
 #endif

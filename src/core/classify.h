@@ -17,11 +17,19 @@ struct classify_in {
 	bool outcome_unknown;		/* of the operation, before this */
 	bool token_fresh;		/* the token was issued for this very
 					 * attempt after a 401 */
-	int64_t retry_after_max_ms;
+	int64_t retry_after_max_ms;	/* not applied here: a longer wait is
+					 * reported, the engine halts on it */
 	int64_t now_ms;			/* UTC */
+	struct json *scratch;		/* reused from answer to answer by one
+					 * thread, so that reading allocates
+					 * nothing; NULL = one for this call */
 };
 
-/* The answer to a send. */
+/*
+ * The answer to a send. out->matched is false only for a whole answer that
+ * no rule knows (five in a row halt the endpoint); such an answer is
+ * UNKNOWN with a rule name that begins "odd-".
+ */
 void classify_send(const struct classify_in *, const struct answer *,
 		   struct verdict_out *);
 
@@ -37,5 +45,30 @@ void classify_poll(const struct classify_in *, const struct answer *,
  * RETRY/UNKNOWN = still down, PACE, REFRESH, HALT, else neutral REJECT. */
 void classify_probe(const struct classify_in *, const struct answer *,
 		    struct verdict_out *);
+
+/*
+ * What send, poll, probe and look-up have in common; for lookup.c. An answer
+ * is opened once: doc is NULL when the body is no JSON.
+ */
+struct opened {
+	const struct classify_in *in;
+	const struct answer *answer;
+	struct json own;
+	struct json *doc;
+	enum body_kind body;
+	struct verdict_out *out;
+};
+void classify_open(struct opened *, const struct classify_in *,
+		   const struct answer *, struct verdict_out *);
+void classify_close(struct opened *);	/* excerpt, ids, waits; frees */
+/* Names rule, verdict and reason of the one line. */
+void classify_say(struct opened *, enum verdict, const char *rule,
+		  const char *why);
+/* Transport failures, 401, 403 insufficient_scope, 429, certificate: true
+ * when it decided. */
+bool classify_transport(struct opened *);
+bool classify_access(struct opened *);
+/* Visible ASCII of bounded length into dst, else dst = "". */
+bool classify_id(char *dst, size_t size, struct span value);
 
 #endif

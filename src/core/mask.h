@@ -13,6 +13,9 @@
 /* PII-safe excerpt of an answer body, at most LIMIT_EXCERPT_BYTES. */
 void mask_excerpt(const struct profile *, struct span body,
 		  char out[LIMIT_EXCERPT_BYTES + 1]);
+/* The same over a document already read; NULL when the body is no JSON. */
+void mask_excerpt_doc(const struct profile *, const struct json *doc,
+		      struct span body, char out[LIMIT_EXCERPT_BYTES + 1]);
 /* Pretty-printed JSON with masked values (other payloads: size only). */
 void mask_payload(const struct profile *, struct span payload,
 		  struct buf *out);

@@ -100,7 +100,8 @@ struct verdict_out {
 	enum op_reason reason;		/* for reject and dead ends */
 	enum halt_reason halt;
 	enum layer layer;
-	bool matched;			/* some rule of the profile did */
+	bool matched;			/* false: a whole answer that no rule
+					 * knows, built-in ones included */
 	bool not_done;			/* halt: the answer proves it was not
 					 * done */
 	char rule[64];			/* the rule's name, always set */
@@ -108,6 +109,8 @@ struct verdict_out {
 	char say[256];			/* the profile's plain words, or "" */
 	char todo[256];			/* the profile's `do`, or "" */
 	int64_t retry_after_ms;		/* -1 none; rounded up */
+	bool retry_after_odd;		/* a Retry-After that is nonsense or
+					 * past: backoff, floor of 1 s */
 	bool paces_endpoint;		/* the wait binds the whole endpoint */
 	char job_id[LIMIT_ID_BYTES + 1];
 	char poll_url[LIMIT_URL_BYTES];	/* as given by the vendor; resolved

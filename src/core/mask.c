@@ -1,0 +1,195 @@
+#include "core/mask.h"
+#include "core/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Walking a document and writing it without its values. */
+struct masking {
+	const struct profile *profile;
+	const struct json *doc;
+	struct buf *out;
+	struct buf pointer;		/* of the node, RFC 6901 escaped */
+	size_t out_max;			/* stop writing beyond this */
+	int indent;			/* -1: on one line */
+};
+
+static bool listed(const struct text_list *list, struct span pointer)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (pointer_matches(list->v[i], pointer))
+			return true;
+	return false;
+}
+
+/* NULL = may show; else what stands in its place. */
+static const char *cover(const struct masking *m, bool scalar)
+{
+	const struct profile *p = m->profile;
+	struct span at = buf_span(&m->pointer);
+
+	if (p && p->blinded.n && listed(&p->blinded, at))
+		return "(blinded)";
+	if (p && p->secret.n && listed(&p->secret, at))
+		return "(secret)";
+	if (!scalar || (p && listed(&p->show, at)))
+		return NULL;
+	return "***";
+}
+
+static void newline(struct masking *m, int depth)
+{
+	if (m->indent < 0)
+		return;
+	buf_addc(m->out, '\n');
+	for (int i = 0; i < depth * m->indent; i++)
+		buf_addc(m->out, ' ');
+}
+
+static void push(struct masking *m, uint32_t kid, bool member, int index)
+{
+	size_t from;
+
+	buf_addc(&m->pointer, '/');
+	if (!member) {
+		buf_addi(&m->pointer, index);
+		return;
+	}
+	from = m->pointer.len;
+	json_key(m->doc, kid, &m->pointer);
+	if (!memchr(m->pointer.p + from, '~', m->pointer.len - from) &&
+	    !memchr(m->pointer.p + from, '/', m->pointer.len - from))
+		return;
+	for (size_t i = from; i < m->pointer.len; i++) {
+		char c = m->pointer.p[i];
+
+		if (c != '~' && c != '/')
+			continue;
+		buf_addc(&m->pointer, 0);
+		memmove(m->pointer.p + i + 2, m->pointer.p + i + 1,
+			m->pointer.len - i - 2);
+		m->pointer.p[i] = '~';
+		m->pointer.p[++i] = c == '~' ? '0' : '1';
+	}
+}
+
+static void masked(struct masking *m, uint32_t node, int depth);
+
+static void container(struct masking *m, uint32_t node, int depth)
+{
+	bool object = json_is(m->doc, node, JSON_OBJECT);
+	int index = 0;
+
+	buf_addc(m->out, object ? '{' : '[');
+	for (uint32_t kid = json_child(m->doc, node);
+	     kid != JSON_NONE && m->out->len <= m->out_max;
+	     kid = json_next(m->doc, kid), index++) {
+		size_t from = m->pointer.len;
+
+		if (index)
+			buf_addc(m->out, ',');
+		newline(m, depth + 1);
+		if (object) {
+			const struct json_node *n = &m->doc->node[kid];
+
+			buf_addc(m->out, '"');
+			buf_add(m->out, m->doc->text + n->key, n->key_len);
+			buf_adds(m->out, m->indent < 0 ? "\":" : "\": ");
+		}
+		push(m, kid, object, index);
+		masked(m, kid, depth + 1);
+		m->pointer.len = from;
+		m->pointer.p[from] = 0;
+	}
+	if (index)
+		newline(m, depth);
+	buf_addc(m->out, object ? '}' : ']');
+}
+
+static void masked(struct masking *m, uint32_t node, int depth)
+{
+	bool scalar = !json_is(m->doc, node, JSON_OBJECT) &&
+		!json_is(m->doc, node, JSON_ARRAY);
+	const char *instead = cover(m, scalar);
+
+	if (m->out->len > m->out_max)
+		return;
+	if (instead)
+		buf_adds(m->out, instead);
+	else if (scalar)
+		buf_addspan(m->out, json_raw(m->doc, node));
+	else
+		container(m, node, depth);
+}
+
+void mask_excerpt_doc(const struct profile *profile, const struct json *doc,
+		      struct span body, char out[LIMIT_EXCERPT_BYTES + 1])
+{
+	struct buf text = BUF_INIT, shown = BUF_INIT;
+	struct masking m = {profile, doc, &text, BUF_INIT,
+			    LIMIT_EXCERPT_BYTES, -1};
+
+	if (!doc) {
+		/* Prose may name a patient: only its kind and size show. */
+		snprintf(out, LIMIT_EXCERPT_BYTES + 1, "%s",
+			 body.n ? "" : "(empty)");
+		if (body.n)
+			snprintf(out, LIMIT_EXCERPT_BYTES + 1,
+				 "(%zu bytes, not JSON)", body.n);
+		return;
+	}
+	buf_reserve(&text, LIMIT_EXCERPT_BYTES + 64);
+	masked(&m, 0, 0);
+	utf8_escape(&shown, buf_span(&text), false);
+	if (!text_set(out, LIMIT_EXCERPT_BYTES + 1, buf_span(&shown))) {
+		size_t at = strlen(out) - 3;
+
+		while (at && (out[at] & 0xc0) == 0x80)
+			at--;
+		memcpy(out + at, "...", 4);
+	}
+	buf_release(&m.pointer);
+	buf_release(&text);
+	buf_release(&shown);
+}
+
+void mask_excerpt(const struct profile *profile, struct span body,
+		  char out[LIMIT_EXCERPT_BYTES + 1])
+{
+	struct json doc = {0};
+	bool read = json_parse(&doc, body.p, body.n, JSON_TOLERANT);
+
+	mask_excerpt_doc(profile, read ? &doc : NULL, body, out);
+	json_release(&doc);
+}
+
+void mask_payload(const struct profile *profile, struct span payload,
+		  struct buf *out)
+{
+	struct buf text = BUF_INIT;
+	struct json doc = {0};
+	struct masking m = {profile, &doc, &text, BUF_INIT, SIZE_MAX, 2};
+	struct span rest;
+
+	if (!json_parse(&doc, payload.p, payload.n, 0)) {
+		buf_addf(out, "(%zu bytes, not JSON)", payload.n);
+		json_release(&doc);
+		return;
+	}
+	masked(&m, 0, 0);
+	/* Line by line: our own line breaks stay, foreign ones are escaped. */
+	rest = buf_span(&text);
+	while (rest.n) {
+		const char *end = memchr(rest.p, '\n', rest.n);
+		size_t n = end ? (size_t)(end - rest.p) : rest.n;
+
+		utf8_escape(out, (struct span){rest.p, n}, false);
+		if (end)
+			buf_addc(out, '\n');
+		rest.p += n + (end ? 1 : 0);
+		rest.n -= n + (end ? 1 : 0);
+	}
+	buf_release(&m.pointer);
+	buf_release(&text);
+	json_release(&doc);
+}

@@ -1,0 +1,631 @@
+#include "core/hash.h"
+#include "core/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A profile is read by tables: one row a member, with the function that
+ * reads it and the place it goes to. The manual's list of members, the
+ * "allowed here" of an error and the reader cannot drift apart.
+ */
+typedef bool read_fn(struct profile_load *, uint32_t node, void *at);
+
+struct member {
+	const char *name;
+	read_fn *read;
+	size_t offset;			/* in struct profile (or struct rule) */
+};
+
+#define AT(field) offsetof(struct profile, field)
+
+static bool read_members(struct profile_load *l, uint32_t node,
+			 const struct member *rows, size_t n, void *base)
+{
+	bool ok = true;
+
+	if (!json_is(l->doc, node, JSON_OBJECT)) {
+		profile_error(l, node, "an object was expected here");
+		return false;
+	}
+	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
+	     kid = json_next(l->doc, kid)) {
+		struct buf allowed = BUF_INIT;
+		size_t i = 0;
+
+		while (i < n && !json_key_is(l->doc, kid, rows[i].name))
+			i++;
+		if (i < n) {
+			ok = rows[i].read(l, kid, (char *)base +
+					  rows[i].offset) && ok;
+			continue;
+		}
+		for (i = 0; i < n; i++)
+			buf_addf(&allowed, " %s", rows[i].name);
+		profile_error(l, kid, "unknown member; allowed here:%s",
+			      buf_text(&allowed));
+		buf_release(&allowed);
+		ok = false;
+	}
+	return ok;
+}
+
+static bool read_text(struct profile_load *l, uint32_t node, void *at)
+{
+	char **out = at;
+
+	if (json_is(l->doc, node, JSON_NULL)) {
+		free(*out);
+		*out = NULL;
+		return true;
+	}
+	return profile_text(l, node, out);
+}
+
+static bool read_pointer(struct profile_load *l, uint32_t node, void *at)
+{
+	char **out = at;
+
+	if (!read_text(l, node, at))
+		return false;
+	if (!*out || !(*out)[0] || (*out)[0] == '/')
+		return true;
+	profile_error(l, node, "a JSON pointer is empty or begins with /");
+	return false;
+}
+
+static bool read_texts(struct profile_load *l, uint32_t node, void *at)
+{
+	return profile_texts(l, node, at);
+}
+
+static bool read_pointers(struct profile_load *l, uint32_t node, void *at)
+{
+	struct text_list *out = at;
+
+	if (!profile_texts(l, node, out))
+		return false;
+	for (size_t i = 0; i < out->n; i++) {
+		if (!out->v[i][0] || out->v[i][0] == '/')
+			continue;
+		profile_error(l, node, "\"%s\": a JSON pointer is empty or "
+			      "begins with /", out->v[i]);
+		return false;
+	}
+	return true;
+}
+
+static bool read_sources(struct profile_load *l, uint32_t node, void *at)
+{
+	return profile_sources(l, node, at);
+}
+
+static bool read_bool(struct profile_load *l, uint32_t node, void *at)
+{
+	*(bool *)at = json_is(l->doc, node, JSON_TRUE);
+	if (*(bool *)at || json_is(l->doc, node, JSON_FALSE))
+		return true;
+	profile_error(l, node, "true or false was expected here");
+	return false;
+}
+
+static bool read_ms(struct profile_load *l, uint32_t node, void *at)
+{
+	int64_t *out = at;
+
+	if (json_int(l->doc, node, out) && *out >= 0 && *out <= 86400000)
+		return true;
+	profile_error(l, node, "milliseconds from 0 to 86400000 were expected");
+	return false;
+}
+
+static bool read_count(struct profile_load *l, uint32_t node, void *at)
+{
+	int64_t n = 0;
+
+	if (!json_int(l->doc, node, &n) || n < 1 || n > 1000000) {
+		profile_error(l, node, "a number from 1 to 1000000 was "
+			      "expected");
+		return false;
+	}
+	*(int *)at = (int)n;
+	return true;
+}
+
+static bool read_modes(struct profile_load *l, uint32_t node, void *at)
+{
+	bool *modes = at, ok = true;
+	struct text_list names = {0};
+
+	if (!profile_texts(l, node, &names)) {
+		text_list_release(&names);
+		return false;
+	}
+	for (int i = 0; i < MODE_COUNT; i++)
+		modes[i] = false;
+	for (size_t i = 0; i < names.n; i++) {
+		enum idem_mode mode;
+
+		if (idem_mode_parse(span_of(names.v[i]), &mode)) {
+			modes[mode] = true;
+			continue;
+		}
+		profile_error(l, node, "a mode is key, natural, lookup or "
+			      "none");
+		ok = false;
+	}
+	text_list_release(&names);
+	return ok;
+}
+
+static bool read_mode(struct profile_load *l, uint32_t node, void *at)
+{
+	char *name = NULL;
+	bool ok = profile_text(l, node, &name) &&
+		idem_mode_parse(span_of(name), at);
+
+	if (!ok)
+		profile_error(l, node, "key, natural, lookup or none was "
+			      "expected");
+	free(name);
+	return ok;
+}
+
+static bool read_headers(struct profile_load *l, uint32_t node, void *at)
+{
+	struct profile *p = (struct profile *)((char *)at -
+					       AT(send_headers));
+	bool ok = true;
+
+	if (!json_is(l->doc, node, JSON_OBJECT)) {
+		profile_error(l, node, "an object {name: value} was expected");
+		return false;
+	}
+	for (size_t i = 0; i < p->send_headers_n; i++) {
+		free(p->send_headers[i].name);
+		free(p->send_headers[i].value);
+	}
+	free(p->send_headers);
+	p->send_headers = xcalloc(l->doc->node[node].kids,
+				  sizeof(*p->send_headers));
+	p->send_headers_n = 0;
+	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
+	     kid = json_next(l->doc, kid)) {
+		struct name_value *h = &p->send_headers[p->send_headers_n++];
+		struct buf name = BUF_INIT;
+
+		json_key(l->doc, kid, &name);
+		h->name = xstrdup(buf_text(&name));
+		buf_release(&name);
+		ok = profile_text(l, kid, &h->value) && ok;
+		if (strpbrk(h->name, ": \t\r\n") || !h->name[0] ||
+		    (h->value && strpbrk(h->value, "\r\n"))) {
+			profile_error(l, kid, "not a header name or value");
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+static bool read_unit(struct profile_load *l, uint32_t node, void *at)
+{
+	static const char *const words[] = {"auto", "s", "ms", "epoch"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (!json_string_is(l->doc, node, words[i]))
+			continue;
+		*(char *)at = words[i][0];
+		return true;
+	}
+	profile_error(l, node, "auto, s, ms or epoch was expected");
+	return false;
+}
+
+/* "GET {path}?op_id={op_id}" into method and address, which stand side by
+ * side in struct profile. */
+static bool read_request(struct profile_load *l, uint32_t node, void *at)
+{
+	char **method_url = at, *text = NULL, *space;
+
+	if (!profile_text(l, node, &text))
+		return false;
+	space = strchr(text, ' ');
+	if (!space || (strncmp(text, "GET ", 4) &&
+		       strncmp(text, "HEAD ", 5) &&
+		       strncmp(text, "POST ", 5)) || !space[1]) {
+		profile_error(l, node, "a request is \"GET address\" (or HEAD, "
+			      "POST)");
+		free(text);
+		return false;
+	}
+	free(method_url[0]);
+	free(method_url[1]);
+	method_url[0] = xstrndup(text, (size_t)(space - text));
+	method_url[1] = xstrdup(space + 1);
+	free(text);
+	return true;
+}
+
+static_assert(AT(lookup.url) == AT(lookup.method) + sizeof(char *), "pair");
+static_assert(AT(list.url) == AT(list.method) + sizeof(char *), "pair");
+static_assert(AT(health.url) == AT(health.method) + sizeof(char *), "pair");
+
+#define RULE(field) offsetof(struct rule, field)
+
+static bool read_verdict(struct profile_load *l, uint32_t node, void *at)
+{
+	struct buf words = BUF_INIT;
+
+	for (int i = 0; i < VERDICT_COUNT; i++) {
+		if (json_string_is(l->doc, node, verdict_name(i))) {
+			*(enum verdict *)at = (enum verdict)i;
+			buf_release(&words);
+			return true;
+		}
+		buf_addf(&words, " %s", verdict_name(i));
+	}
+	profile_error(l, node, "a verdict is one of:%s", buf_text(&words));
+	buf_release(&words);
+	return false;
+}
+
+static bool read_reason(struct profile_load *l, uint32_t node, void *at)
+{
+	char *name = NULL;
+	bool ok = profile_text(l, node, &name) &&
+		op_reason_parse(span_of(name), at);
+
+	if (!ok)
+		profile_error(l, node, "not a reason (see edcsync list "
+			      "--help): %s", name ? name : "");
+	free(name);
+	return ok;
+}
+
+static bool read_halt(struct profile_load *l, uint32_t node, void *at)
+{
+	char *name = NULL;
+	bool ok = profile_text(l, node, &name) &&
+		halt_reason_parse(span_of(name), at);
+
+	if (!ok)
+		profile_error(l, node, "not a reason to halt: use "
+			      "credentials_refused, account_locked or "
+			      "insufficient_scope");
+	free(name);
+	return ok;
+}
+
+static bool read_cond(struct profile_load *l, uint32_t node, void *at)
+{
+	return profile_cond(l, node, 0, at);
+}
+
+static bool read_take(struct profile_load *l, uint32_t node, void *at)
+{
+	static const struct member rows[] = {
+		{"job_id", read_sources, RULE(job_id)},
+		{"poll_url", read_sources, RULE(poll_url)},
+		{"vendor_id", read_sources, RULE(vendor_id)},
+		{"code", read_sources, RULE(code)},
+		{"word", read_sources, RULE(word)},
+	};
+
+	return read_members(l, node, rows, ARRAY_SIZE(rows), at);
+}
+
+static const struct member rule_rows[] = {
+	{"name", read_text, RULE(name)},
+	{"if", read_cond, RULE(when)},
+	{"verdict", read_verdict, RULE(verdict)},
+	{"reason", read_reason, RULE(reason)},
+	{"halt", read_halt, RULE(halt)},
+	{"not_done", read_bool, RULE(not_done)},
+	{"take", read_take, 0},
+	{"say", read_text, RULE(say)},
+	{"do", read_text, RULE(todo)},
+};
+
+/* What sends and polls may come to (verdict.h names who uses which). */
+#define SEND_VERDICTS (1u << VERDICT_COMMIT | 1u << VERDICT_POLL | \
+	1u << VERDICT_REFRESH | 1u << VERDICT_PACE | 1u << VERDICT_RETRY | \
+	1u << VERDICT_UNKNOWN | 1u << VERDICT_REJECT | 1u << VERDICT_HALT)
+#define POLL_VERDICTS (1u << VERDICT_COMMIT | 1u << VERDICT_REFRESH | \
+	1u << VERDICT_PACE | 1u << VERDICT_UNKNOWN | 1u << VERDICT_REJECT | \
+	1u << VERDICT_HALT | 1u << VERDICT_STILL | 1u << VERDICT_VANISHED | \
+	1u << VERDICT_PARTIAL)
+
+static bool rule_check(struct profile_load *l, uint32_t node,
+		       struct rule *r, unsigned allowed)
+{
+	bool ok = true;
+
+	if (!r->name || !r->name[0] || strlen(r->name) > 63) {
+		profile_error(l, node, "a rule needs a \"name\" of 1 to 63 "
+			      "bytes");
+		ok = false;
+	}
+	if (json_get(l->doc, node, "verdict") == JSON_NONE) {
+		profile_error(l, node, "a rule needs a \"verdict\"");
+		return false;
+	}
+	if (!(allowed >> r->verdict & 1)) {
+		profile_error(l, node, "the verdict \"%s\" has no meaning "
+			      "here", verdict_name(r->verdict));
+		ok = false;
+	}
+	if ((r->verdict == VERDICT_HALT) != (r->halt != HALT_NONE)) {
+		profile_error(l, node, "the verdict halt, and only it, needs "
+			      "\"halt\": credentials_refused, account_locked "
+			      "or insufficient_scope");
+		ok = false;
+	}
+	if (r->verdict == VERDICT_REJECT && r->reason == REASON_NONE)
+		r->reason = REASON_REFUSED;
+	return ok;
+}
+
+static bool one_rule(struct profile_load *l, uint32_t node, unsigned allowed,
+		     struct rule *r)
+{
+	struct buf name = BUF_INIT;
+	bool ok;
+
+	json_string(l->doc, json_get(l->doc, node, "name"), &name);
+	l->rule = name.len ? buf_text(&name) : "(without a name)";
+	r->line = json_line(l->doc, node);
+	ok = read_members(l, node, rule_rows, ARRAY_SIZE(rule_rows), r) &&
+		rule_check(l, node, r, allowed);
+	l->rule = NULL;
+	buf_release(&name);
+	return ok;
+}
+
+/* New rules go before those inherited; an inherited rule of the same name
+ * stays behind it and can still match. */
+static bool some_rules(struct profile_load *l, uint32_t node, unsigned allowed,
+		       struct rules *out)
+{
+	size_t n, old = out->n;
+	struct rule *v;
+	bool ok = true;
+	size_t i = 0;
+
+	if (!json_is(l->doc, node, JSON_ARRAY) ||
+	    l->doc->node[node].kids > PROFILE_RULES_MAX) {
+		profile_error(l, node, "a list of at most %d rules was "
+			      "expected", PROFILE_RULES_MAX);
+		return false;
+	}
+	n = l->doc->node[node].kids;
+	v = xcalloc(n + old, sizeof(*v));
+	if (old)
+		memcpy(v + n, out->v, old * sizeof(*v));
+	free(out->v);
+	out->v = v;
+	out->n = n + old;
+	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
+	     kid = json_next(l->doc, kid), i++) {
+		ok = one_rule(l, kid, allowed, &v[i]) && ok;
+		for (size_t j = 0; j < i && v[i].name; j++) {
+			if (!v[j].name || strcmp(v[j].name, v[i].name))
+				continue;
+			profile_error(l, kid, "two rules have the name \"%s\"",
+				      v[i].name);
+			ok = false;
+		}
+	}
+	return ok;
+}
+
+static bool read_rules(struct profile_load *l, uint32_t node, void *at)
+{
+	return some_rules(l, node, SEND_VERDICTS, at);
+}
+
+static bool read_poll_rules(struct profile_load *l, uint32_t node, void *at)
+{
+	return some_rules(l, node, POLL_VERDICTS, at);
+}
+
+/* Sections: their rows hold offsets in struct profile as well. */
+#define SECTION(fn, rows, mark) \
+static bool fn(struct profile_load *l, uint32_t node, void *at) \
+{ \
+	struct profile *p = at; \
+	mark; \
+	return read_members(l, node, rows, ARRAY_SIZE(rows), p); \
+}
+
+static const struct member send_rows[] = {
+	{"content_type", read_text, AT(content_type)},
+	{"headers", read_headers, AT(send_headers)},
+	{"method", read_text, AT(method)},
+	{"path", read_text, AT(path)},
+	{"tag", read_pointer, AT(tag_pointer)},
+};
+SECTION(read_send, send_rows, (void)0)
+
+static const struct member poll_rows[] = {
+	{"url", read_text, AT(poll.url)},
+	{"location", read_bool, AT(poll.location)},
+	{"job_id", read_sources, AT(poll.job_id)},
+	{"word", read_sources, AT(poll.word)},
+	{"fold", read_bool, AT(poll.fold)},
+	{"done", read_texts, AT(poll.done)},
+	{"failed", read_texts, AT(poll.failed)},
+	{"running", read_texts, AT(poll.running)},
+	{"partial", read_texts, AT(poll.partial)},
+	{"done_unless_running", read_bool, AT(poll.done_unless_running)},
+	{"items", read_pointer, AT(poll.items)},
+	{"item_status", read_pointer, AT(poll.item_status)},
+	{"item_failed", read_texts, AT(poll.item_failed)},
+	{"failed_items", read_pointer, AT(poll.failed_items)},
+	{"min_ms", read_ms, AT(poll.min_ms)},
+	{"grace_404_ms", read_ms, AT(poll.grace_404_ms)},
+	{"rules", read_poll_rules, AT(poll.rules)},
+};
+SECTION(read_poll, poll_rows, p->poll.present = true)
+
+static const struct member lookup_rows[] = {
+	{"request", read_request, AT(lookup.method)},
+	{"items", read_pointers, AT(lookup.items)},
+	{"tag", read_pointers, AT(lookup.tag)},
+	{"id", read_pointer, AT(lookup.id)},
+	{"status", read_sources, AT(lookup.status)},
+	{"running", read_texts, AT(lookup.running)},
+	{"refused", read_texts, AT(lookup.refused)},
+	{"compare", read_pointers, AT(lookup.compare)},
+	{"compare_under", read_pointer, AT(lookup.compare_under)},
+	{"payload_sha256", read_pointer, AT(lookup.payload_sha256)},
+	{"next", read_pointer, AT(lookup.next)},
+	{"absent_404", read_bool, AT(lookup.absent_404)},
+	{"tag_stored", read_bool, AT(lookup.tag_stored)},
+	{"pages_max", read_count, AT(lookup.pages_max)},
+};
+SECTION(read_lookup, lookup_rows, p->lookup.present = true)
+
+static const struct member list_rows[] = {
+	{"request", read_request, AT(list.method)},
+};
+SECTION(read_list, list_rows, p->list.present = true)
+
+static const struct member health_rows[] = {
+	{"request", read_request, AT(health.method)},
+};
+SECTION(read_health, health_rows, p->health.present = true)
+
+static const struct member correlation_rows[] = {
+	{"out", read_texts, AT(correlation_out)},
+	{"in", read_sources, AT(correlation_in)},
+};
+SECTION(read_correlation, correlation_rows, (void)0)
+
+static const struct member rate_rows[] = {
+	{"limit", read_text, AT(rate.limit)},
+	{"remaining", read_text, AT(rate.remaining)},
+	{"reset", read_text, AT(rate.reset)},
+	{"unit", read_unit, AT(rate.unit)},
+	{"delay_ms", read_text, AT(delay_header)},
+};
+SECTION(read_rate, rate_rows, (void)0)
+
+static const struct member idempotency_rows[] = {
+	{"modes", read_modes, AT(modes)},
+	{"default", read_mode, AT(mode_default)},
+	{"unknown_503", read_modes, AT(retry_503_is_unknown)},
+	{"conflict_is_in_progress", read_bool, AT(conflict_is_in_progress)},
+};
+SECTION(read_idempotency, idempotency_rows, (void)0)
+
+static const struct member profile_rows[] = {
+	{"profile", read_text, AT(name)},
+	{"version", read_count, AT(version)},
+	{"title", read_text, AT(title)},
+	{"extends", read_text, AT(extends)},
+	{"send", read_send, 0},
+	{"idempotency", read_idempotency, 0},
+	{"rules", read_rules, AT(rules)},
+	{"poll", read_poll, 0},
+	{"lookup", read_lookup, 0},
+	{"list", read_list, 0},
+	{"health", read_health, 0},
+	{"correlation", read_correlation, 0},
+	{"code", read_sources, AT(code)},
+	{"rate", read_rate, 0},
+	{"creates", read_texts, AT(creates)},
+	{"show", read_pointers, AT(show)},
+	{"secret", read_pointers, AT(secret)},
+	{"blinded", read_pointers, AT(blinded)},
+};
+
+static void check_contradictions(struct profile_load *l, struct profile *p)
+{
+	if (!p->name || !p->name[0])
+		profile_error(l, 0, "a profile needs \"profile\", its name");
+	if (!p->modes[p->mode_default])
+		profile_error(l, 0, "idempotency: the default \"%s\" is not "
+			      "among the modes",
+			      idem_mode_name(p->mode_default));
+	if (p->modes[MODE_LOOKUP] && (!p->lookup.present || !p->lookup.url))
+		profile_error(l, 0, "the mode lookup needs \"lookup\" with "
+			      "a \"request\"");
+	if (p->lookup.present && p->lookup.url &&
+	    (!p->lookup.items.n || !p->lookup.tag.n))
+		profile_error(l, 0, "lookup needs \"items\" and \"tag\"");
+	if (p->poll.present && !p->poll.url && !p->poll.location)
+		profile_error(l, 0, "poll needs \"url\", or \"location\": "
+			      "true");
+	if (p->poll.present && !p->poll.word.n && !p->poll.rules.n)
+		profile_error(l, 0, "poll needs \"word\" or \"rules\"");
+	for (size_t i = 0; i < p->poll.done.n; i++)
+		if (text_list_has(&p->poll.failed, span_of(p->poll.done.v[i]),
+				  p->poll.fold))
+			profile_error(l, 0, "poll: \"%s\" is both done and "
+				      "failed", p->poll.done.v[i]);
+}
+
+/* Reads text over what p holds already; the parent first. */
+static void load_over(struct span text, const char *file,
+		      profile_find_fn *find, void *ctx, int depth,
+		      struct findings *findings, struct profile *p)
+{
+	struct json doc = {0};
+	struct profile_load l = {&doc, file, NULL, findings};
+	struct buf parent = BUF_INIT;
+	struct span parent_text;
+
+	if (text.n > LIMIT_CONFIG_BYTES ||
+	    !json_parse(&doc, text.p, text.n, JSON_COMMENTS)) {
+		findings_add(findings, file, doc.error.line,
+			     "not a profile: %s", text.n > LIMIT_CONFIG_BYTES ?
+			     "it is over 4 MiB" : doc.error.text);
+		json_release(&doc);
+		return;
+	}
+	json_string(&doc, json_get(&doc, 0, "extends"), &parent);
+	if (parent.len && depth >= 4)
+		profile_error(&l, 0, "\"extends\" goes deeper than 4");
+	else if (parent.len && (!find || !find(ctx, buf_text(&parent),
+					       &parent_text)))
+		profile_error(&l, json_get(&doc, 0, "extends"),
+			      "no profile \"%s\" was found to extend",
+			      buf_text(&parent));
+	else if (parent.len)
+		load_over(parent_text, buf_text(&parent), find, ctx, depth + 1,
+			  findings, p);
+	if (json_get(&doc, 0, "version") == JSON_NONE)
+		profile_error(&l, 0, "a profile needs \"version\", a number");
+	read_members(&l, 0, profile_rows, ARRAY_SIZE(profile_rows), p);
+	if (!depth)
+		check_contradictions(&l, p);
+	buf_release(&parent);
+	json_release(&doc);
+}
+
+struct profile *profile_load(struct span text, const char *file,
+			     profile_find_fn *find, void *ctx,
+			     struct findings *findings)
+{
+	struct profile *p = xcalloc(1, sizeof(*p));
+	size_t before = findings->errors;
+
+	assert(file);
+	p->file = xstrdup(file);
+	p->method = xstrdup("POST");
+	p->content_type = xstrdup("application/json");
+	p->modes[MODE_NONE] = true;
+	p->mode_default = MODE_NONE;
+	p->retry_503_is_unknown[MODE_LOOKUP] = true;
+	p->retry_503_is_unknown[MODE_NONE] = true;
+	p->lookup.pages_max = 1000;
+	p->poll.grace_404_ms = 30000;
+	p->rate.unit = 'a';
+	hash_sha256_hex(text, p->sha256);
+	load_over(text, file, find, ctx, 0, findings, p);
+	if (findings->errors == before)
+		return p;
+	profile_free(p);
+	return NULL;
+}

@@ -1,0 +1,712 @@
+#include "core/classify.h"
+#include "core/mask.h"
+#include "core/timefmt.h"
+#include "core/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool classify_id(char *dst, size_t size, struct span value)
+{
+	assert(size > 1);
+	dst[0] = 0;
+	if (!value.n || value.n >= size)
+		return false;
+	for (size_t i = 0; i < value.n; i++)
+		if (value.p[i] < 0x21 || value.p[i] > 0x7e)
+			return false;
+	return text_set(dst, size, value);
+}
+
+void classify_say(struct opened *o, enum verdict verdict, const char *rule,
+		  const char *why)
+{
+	assert(rule[0]);
+	o->out->verdict = verdict;
+	o->out->matched = true;
+	text_set(o->out->rule, sizeof(o->out->rule), span_of(rule));
+	text_set(o->out->why, sizeof(o->out->why), span_of(why));
+	if (verdict == VERDICT_REJECT && o->out->reason == REASON_NONE)
+		o->out->reason = REASON_REFUSED;
+}
+
+void classify_open(struct opened *o, const struct classify_in *in,
+		   const struct answer *answer, struct verdict_out *out)
+{
+	assert(in->profile && in->method);
+	*out = (struct verdict_out){.retry_after_ms = -1,
+				    .verdict = VERDICT_UNKNOWN,
+				    .matched = true};
+	*o = (struct opened){.in = in, .answer = answer, .out = out};
+	o->doc = in->scratch ? in->scratch : &o->own;
+	if (answer->transport != TRANSPORT_OK || !answer->body.n ||
+	    !json_parse(o->doc, answer->body.p, answer->body.n,
+			JSON_TOLERANT))
+		o->doc = NULL;
+	o->body = answer_body_kind(answer, o->doc);
+	if (answer->status)
+		out->layer = LAYER_APPLICATION;
+}
+
+static void escaped(char *dst, size_t size, struct span text)
+{
+	struct buf shown = BUF_INIT;
+
+	if (text.n > 2 * size)
+		text.n = 2 * size;
+	utf8_escape(&shown, text, true);
+	text_set(dst, size, buf_span(&shown));
+	buf_release(&shown);
+}
+
+static bool take_id(struct opened *o, const struct sources *s, char *dst,
+		    size_t size)
+{
+	struct buf text = BUF_INIT;
+	bool ok = s->n && sources_take(s, o->answer, o->doc, &text) &&
+		classify_id(dst, size, buf_span(&text));
+
+	buf_release(&text);
+	return ok;
+}
+
+static void take_text(struct opened *o, const struct sources *s, char *dst,
+		      size_t size)
+{
+	struct buf text = BUF_INIT;
+
+	if (s->n && sources_take(s, o->answer, o->doc, &text))
+		escaped(dst, size, buf_span(&text));
+	buf_release(&text);
+}
+
+/* A whole number of a header; false for anything else. */
+static bool header_number(const struct answer *answer, const char *name,
+			  int64_t *out)
+{
+	struct span s = name ? answer_header(answer, name) :
+		(struct span){NULL, 0};
+
+	if (!s.n || s.n > 18)
+		return false;
+	*out = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		*out = *out * 10 + (s.p[i] - '0');
+	}
+	return true;
+}
+
+/* X-RateLimit-Reset is not uniform (standards RL-4): by the profile's unit,
+ * or by its size. */
+static int64_t reset_wait_ms(const struct profile *p, int64_t value,
+			     int64_t now_ms)
+{
+	char unit = p->rate.unit;
+	int64_t wait;
+
+	if (unit == 'm')
+		return value;
+	if (unit == 'e' || (unit == 'a' && value > 1000000000)) {
+		int64_t at = value > 1000000000000 ? value :
+			value > INT64_MAX / 1000 ? INT64_MAX : value * 1000;
+
+		wait = at - now_ms;
+		return wait > 0 ? wait : 0;
+	}
+	return value > INT64_MAX / 1000 ? INT64_MAX : value * 1000;
+}
+
+/* `RateLimit: "default";r=0;t=30` (draft): the wait of the items at zero. */
+static int64_t ratelimit_wait_ms(const struct answer *answer)
+{
+	struct span s = answer_header(answer, "RateLimit");
+	int64_t wait = -1;
+	bool empty = false;
+
+	for (size_t i = 0; i + 1 < s.n && s.n < 1024; i++) {
+		int64_t n = 0;
+		size_t j = i + 2;
+
+		if (s.p[i] == ',')
+			empty = false;
+		if ((s.p[i] != 'r' && s.p[i] != 't') || s.p[i + 1] != '=' ||
+		    (i && !strchr("; \t", s.p[i - 1])))
+			continue;
+		while (j < s.n && s.p[j] >= '0' && s.p[j] <= '9' &&
+		       n < 1000000000)
+			n = n * 10 + (s.p[j++] - '0');
+		if (j == i + 2)
+			continue;
+		if (s.p[i] == 'r')
+			empty = n == 0;
+		else if (empty && n * 1000 > wait)
+			wait = n * 1000;
+	}
+	return wait;
+}
+
+/* What the vendor says of its pace besides Retry-After, which wins. */
+static int64_t rate_wait_ms(const struct opened *o)
+{
+	const struct profile *p = o->in->profile;
+	int64_t left = 0, reset = 0, wait;
+
+	if (p->delay_header &&
+	    header_number(o->answer, p->delay_header, &wait) && wait > 0)
+		return wait;
+	if (header_number(o->answer, p->rate.remaining, &left) && !left &&
+	    header_number(o->answer, p->rate.reset, &reset))
+		return reset_wait_ms(p, reset, o->in->now_ms);
+	return ratelimit_wait_ms(o->answer);
+}
+
+/* Retry-After everywhere; on 202 and polls it binds only that job. */
+static void take_waits(struct opened *o)
+{
+	struct verdict_out *out = o->out;
+	int status = o->answer->status;
+	bool odd = false;
+	int64_t wait;
+
+	if (!o->answer->headers_n)
+		return;
+	wait = time_retry_after(o->answer, o->in->now_ms, &odd);
+	out->retry_after_odd = odd;
+	if (wait >= 0 && !odd) {
+		out->retry_after_ms = wait;
+		out->paces_endpoint = status == 429 || status == 503 ||
+			out->verdict == VERDICT_PACE;
+		return;
+	}
+	if (out->verdict == VERDICT_POLL || out->verdict == VERDICT_STILL)
+		return;
+	wait = rate_wait_ms(o);
+	if (wait <= 0)
+		return;
+	out->retry_after_ms = wait;
+	out->paces_endpoint = true;
+}
+
+void classify_close(struct opened *o)
+{
+	const struct profile *p = o->in->profile;
+	struct verdict_out *out = o->out;
+
+	assert(out->rule[0]);
+	if (o->answer->status && o->answer->transport == TRANSPORT_OK) {
+		take_waits(o);
+		if (!out->vendor_id[0])
+			take_id(o, &p->correlation_in, out->vendor_id,
+				sizeof(out->vendor_id));
+		if (!out->code[0] && out->verdict != VERDICT_COMMIT)
+			take_text(o, &p->code, out->code, sizeof(out->code));
+		mask_excerpt_doc(p, o->doc, o->answer->body, out->excerpt);
+	}
+	json_release(&o->own);
+}
+
+/* The body is an HTML page, or the status is what gateways answer. */
+static void gateway(struct opened *o)
+{
+	o->out->layer = LAYER_GATEWAY;
+}
+
+static const struct {
+	const char *before, *after;	/* rule, by whether a byte left */
+	enum layer layer;
+	const char *why;
+} transport_row[TRANSPORT_COUNT] = {
+	[TRANSPORT_OK] = {"no-answer-before-send", "no-answer",
+		LAYER_TCP, "the connection ended without an HTTP answer"},
+	[TRANSPORT_TIMEOUT] = {"timeout-before-send", "timeout-after-send",
+		LAYER_TCP, "no answer in time"},
+	[TRANSPORT_RESET] = {"reset-before-send", "reset-after-send",
+		LAYER_TCP, "the connection broke"},
+	[TRANSPORT_REFUSED] = {"refused-connection", "refused-after-send",
+		LAYER_TCP, "the connection was refused"},
+	[TRANSPORT_DNS] = {"dns-failure", "dns-after-send",
+		LAYER_DNS, "the host name was not resolved"},
+	[TRANSPORT_TLS] = {"tls-failure", "tls-after-send",
+		LAYER_TLS, "the TLS connection failed"},
+	[TRANSPORT_TRUNCATED] = {"truncated-before-send", "truncated",
+		LAYER_TCP, "the answer was cut off"},
+	[TRANSPORT_CERTIFICATE] = {"certificate", "certificate",
+		LAYER_TLS, "the vendor's certificate does not verify"},
+	[TRANSPORT_TOO_LARGE] = {"answer-too-large", "answer-too-large",
+		LAYER_APPLICATION, "the answer is over the limit"},
+	[TRANSPORT_RESEND] = {"hidden-resend", "hidden-resend",
+		LAYER_TCP, "the connection died and a second send was refused"},
+	[TRANSPORT_CUT] = {"cut-before-send", "cut-after-send",
+		LAYER_ENGINE, "the engine stopped in the middle of it"},
+};
+
+bool classify_transport(struct opened *o)
+{
+	const struct answer *a = o->answer;
+	bool left = a->first_byte_left || a->status ||
+		a->transport == TRANSPORT_RESEND;
+
+	if (a->transport == TRANSPORT_OK && a->status)
+		return false;
+	assert(a->transport < TRANSPORT_COUNT);
+	o->out->layer = transport_row[a->transport].layer;
+	if (a->transport == TRANSPORT_CERTIFICATE && !left) {
+		o->out->halt = HALT_CERTIFICATE;
+		o->out->not_done = true;
+		classify_say(o, VERDICT_HALT, "certificate",
+			     transport_row[a->transport].why);
+		return true;
+	}
+	classify_say(o, left ? VERDICT_UNKNOWN : VERDICT_RETRY,
+		     left ? transport_row[a->transport].after :
+		     transport_row[a->transport].before,
+		     transport_row[a->transport].why);
+	return true;
+}
+
+/* WWW-Authenticate may come several times and hold several challenges. */
+static bool lacks_scope(const struct answer *a)
+{
+	for (size_t i = 0; i < a->headers_n; i++) {
+		struct span v = a->headers[i].value;
+
+		if (a->headers[i].name.n != 16 ||
+		    strncasecmp(a->headers[i].name.p, "WWW-Authenticate", 16))
+			continue;
+		for (size_t j = 0; j + 18 <= v.n; j++)
+			if (!strncasecmp(v.p + j, "insufficient_scope", 18))
+				return true;
+	}
+	return false;
+}
+
+static void refresh(struct opened *o, const char *rule, const char *why)
+{
+	o->out->not_done = true;
+	if (!o->in->token_fresh) {
+		classify_say(o, VERDICT_REFRESH, rule, why);
+		return;
+	}
+	o->out->halt = HALT_FRESH_TOKEN;
+	classify_say(o, VERDICT_HALT, "fresh-token-refused",
+		     "a token just issued was refused");
+}
+
+bool classify_access(struct opened *o)
+{
+	int status = o->answer->status;
+
+	if (status == 429) {
+		classify_say(o, VERDICT_PACE, "throttled",
+			     "the vendor asks to slow down");
+		return true;
+	}
+	if ((status == 403 || status == 401) && lacks_scope(o->answer)) {
+		o->out->halt = HALT_SCOPE;
+		o->out->not_done = true;
+		classify_say(o, VERDICT_HALT, "insufficient-scope",
+			     "the credentials lack a right");
+		return true;
+	}
+	if (status != 401)
+		return false;
+	refresh(o, "unauthorised", "the vendor did not accept the log-in");
+	return true;
+}
+
+/* Takes a rule of the profile; ids that are not plain are dropped. */
+static void apply_rule(struct opened *o, const struct rule *r)
+{
+	const struct profile *p = o->in->profile;
+	struct verdict_out *out = o->out;
+
+	out->reason = r->reason;
+	out->halt = r->halt;
+	out->not_done = r->not_done;
+	if (r->verdict == VERDICT_REFRESH)
+		refresh(o, r->name, "the vendor's answer says: log in again");
+	else
+		classify_say(o, r->verdict, r->name, r->say ? r->say : "");
+	if (r->say)
+		text_set(out->say, sizeof(out->say), span_of(r->say));
+	if (r->todo)
+		text_set(out->todo, sizeof(out->todo), span_of(r->todo));
+	take_id(o, &r->vendor_id, out->vendor_id, sizeof(out->vendor_id));
+	take_text(o, &r->code, out->code, sizeof(out->code));
+	take_text(o, r->word.n ? &r->word : &p->poll.word, out->word,
+		  sizeof(out->word));
+	if (r->verdict != VERDICT_POLL)
+		return;
+	take_id(o, r->job_id.n ? &r->job_id : &p->poll.job_id, out->job_id,
+		sizeof(out->job_id));
+	take_id(o, &r->poll_url, out->poll_url, sizeof(out->poll_url));
+}
+
+static bool profile_rules(struct opened *o, const struct rules *rules)
+{
+	struct cond_world world = {o->answer, o->doc, o->in->method,
+				   o->in->mode};
+
+	for (size_t i = 0; i < rules->n; i++) {
+		if (!cond_holds(&rules->v[i].when, &world))
+			continue;
+		apply_rule(o, &rules->v[i]);
+		return true;
+	}
+	return false;
+}
+
+static bool is_read(const struct opened *o)
+{
+	return !strcmp(o->in->method, "GET") || !strcmp(o->in->method, "HEAD");
+}
+
+/* ---- the default table: guards, then rows, first match wins ---- */
+
+static bool page(const struct opened *o)
+{
+	return o->body == BODY_HTML;
+}
+
+static bool claims_json(const struct answer *a)
+{
+	struct span type = answer_header(a, "Content-Type");
+
+	for (size_t i = 0; i + 4 <= type.n; i++)
+		if (!strncasecmp(type.p + i, "json", 4))
+			return true;
+	return false;
+}
+
+/* Claims or begins to be JSON, and is none. */
+static bool unparsable(const struct opened *o)
+{
+	const char *p = o->answer->body.p;
+	size_t n = o->answer->body.n;
+
+	if (o->body != BODY_TEXT)
+		return false;
+	while (n && strchr(" \t\r\n\xef\xbb\xbf", *p)) {
+		p++;
+		n--;
+	}
+	return claims_json(o->answer) || (n && strchr("{[", *p));
+}
+
+static bool empty(const struct opened *o)
+{
+	return o->body == BODY_EMPTY;
+}
+
+static bool object_or_array(const struct opened *o)
+{
+	return o->doc && (json_is(o->doc, 0, JSON_OBJECT) ||
+			  json_is(o->doc, 0, JSON_ARRAY));
+}
+
+/* 409 under our own key: an earlier send is still being worked on. */
+static bool key_in_progress(const struct opened *o)
+{
+	return o->in->mode == MODE_KEY &&
+		(o->in->outcome_unknown ||
+		 o->in->profile->conflict_is_in_progress);
+}
+
+/* Gateways answer 503 after the upstream was reset (section 4). */
+static bool unproven_503(const struct opened *o)
+{
+	return o->in->profile->retry_503_is_unknown[o->in->mode] &&
+		!answer_header(o->answer, "Retry-After").n;
+}
+
+static bool write_request(const struct opened *o)
+{
+	return !is_read(o);
+}
+
+static const struct default_row {
+	const char *name;
+	int low, high;
+	bool (*when)(const struct opened *);
+	enum verdict verdict;
+	enum op_reason reason;
+	bool gateway;
+	const char *why;
+} default_table[] = {
+	{"html-with-2xx", 200, 299, page, VERDICT_UNKNOWN, REASON_NONE, true,
+	 "a web page came where a machine's answer was due"},
+	{"unparsable", 200, 299, unparsable, VERDICT_UNKNOWN, REASON_NONE,
+	 false, "the answer is no readable JSON"},
+	{"no-content", 204, 204, NULL, VERDICT_COMMIT, REASON_NONE, false,
+	 "done"},
+	{"created", 201, 201, NULL, VERDICT_COMMIT, REASON_NONE, false,
+	 "created"},
+	{"accepted", 202, 202, NULL, VERDICT_POLL, REASON_NONE, false,
+	 "accepted, not done yet"},
+	{"empty-2xx", 200, 200, empty, VERDICT_UNKNOWN, REASON_NONE, false,
+	 "an empty answer came where data was due"},
+	{"ok", 200, 200, object_or_array, VERDICT_COMMIT, REASON_NONE, false,
+	 "done"},
+	{"moved", 300, 399, write_request, VERDICT_REJECT, REASON_MOVED, false,
+	 "the address has moved; redirects of writes are not followed"},
+	{"moved-read", 300, 399, NULL, VERDICT_UNKNOWN, REASON_NONE, false,
+	 "the address has moved"},
+	{"bad-request", 400, 400, NULL, VERDICT_REJECT, REASON_REFUSED, false,
+	 "the vendor cannot read the request"},
+	{"forbidden", 403, 403, NULL, VERDICT_REJECT, REASON_REFUSED, false,
+	 "not allowed"},
+	{"not-found", 404, 404, NULL, VERDICT_REJECT, REASON_REFUSED, false,
+	 "no such address or record at the vendor"},
+	{"method-not-allowed", 405, 405, NULL, VERDICT_REJECT, REASON_REFUSED,
+	 false, "the vendor does not take this method here"},
+	{"request-timeout", 408, 408, NULL, VERDICT_RETRY, REASON_NONE, false,
+	 "the vendor did not receive the whole request in time"},
+	{"key-in-progress", 409, 409, key_in_progress, VERDICT_RETRY,
+	 REASON_NONE, false, "an earlier send under this key is in work"},
+	{"conflict", 409, 409, NULL, VERDICT_REJECT, REASON_REFUSED, false,
+	 "in conflict with what the vendor holds"},
+	{"gone", 410, 410, NULL, VERDICT_REJECT, REASON_REFUSED, false,
+	 "gone at the vendor"},
+	{"payload-too-large", 413, 413, NULL, VERDICT_REJECT, REASON_REFUSED,
+	 false, "too large for the vendor"},
+	{"unsupported-type", 415, 415, NULL, VERDICT_REJECT, REASON_REFUSED,
+	 false, "the vendor does not take this content type"},
+	{"unprocessable", 422, 422, NULL, VERDICT_REJECT, REASON_REFUSED,
+	 false, "the vendor understood it and refused it"},
+	{"too-early", 425, 425, NULL, VERDICT_RETRY, REASON_NONE, false,
+	 "the vendor wants it again over a full connection"},
+	{"client-error", 400, 499, NULL, VERDICT_REJECT, REASON_REFUSED, false,
+	 "the vendor refused it"},
+	{"not-implemented", 501, 501, NULL, VERDICT_REJECT, REASON_REFUSED,
+	 false, "the vendor cannot do this"},
+	{"http-version", 505, 505, NULL, VERDICT_REJECT, REASON_REFUSED, false,
+	 "the vendor does not speak this HTTP version"},
+	{"bad-gateway", 502, 502, NULL, VERDICT_UNKNOWN, REASON_NONE, true,
+	 "a gateway lost the vendor's answer"},
+	{"gateway-timeout", 504, 504, NULL, VERDICT_UNKNOWN, REASON_NONE, true,
+	 "a gateway waited for the vendor in vain"},
+	{"unavailable-unproven", 503, 503, unproven_503, VERDICT_UNKNOWN,
+	 REASON_NONE, true, "unavailable, and nothing proves it was not done"},
+	{"unavailable", 503, 503, NULL, VERDICT_RETRY, REASON_NONE, true,
+	 "the vendor is not available"},
+	{"server-error", 500, 599, NULL, VERDICT_UNKNOWN, REASON_NONE, false,
+	 "the vendor failed; whether it was done is not known"},
+	{"odd-2xx", 200, 299, NULL, VERDICT_UNKNOWN, REASON_NONE, false,
+	 "an answer that no rule knows"},
+	{"odd-status", 0, 999, NULL, VERDICT_UNKNOWN, REASON_NONE, false,
+	 "a status that no rule knows"},
+};
+
+static void default_rules(struct opened *o)
+{
+	const struct default_row *row = default_table;
+	int status = o->answer->status;
+
+	while (status < row->low || status > row->high ||
+	       (row->when && !row->when(o)))
+		row++;
+	assert(row < default_table + ARRAY_SIZE(default_table));
+	o->out->reason = row->reason;
+	if (row->gateway)
+		gateway(o);
+	classify_say(o, row->verdict, row->name, row->why);
+	o->out->matched = strncmp(row->name, "odd-", 4) != 0;
+	if (row->verdict == VERDICT_POLL)
+		take_id(o, &o->in->profile->poll.job_id, o->out->job_id,
+			sizeof(o->out->job_id));
+}
+
+/* Location wins over the template where the profile says so. */
+static void take_location(struct opened *o)
+{
+	struct verdict_out *out = o->out;
+
+	if (out->verdict != VERDICT_POLL || out->poll_url[0] ||
+	    !o->in->profile->poll.location)
+		return;
+	if (!classify_id(out->poll_url, sizeof(out->poll_url),
+			 answer_header(o->answer, "Location")))
+		classify_id(out->poll_url, sizeof(out->poll_url),
+			    answer_header(o->answer, "Content-Location"));
+}
+
+void classify_send(const struct classify_in *in, const struct answer *answer,
+		   struct verdict_out *out)
+{
+	struct opened o;
+
+	classify_open(&o, in, answer, out);
+	if (!classify_transport(&o) && !profile_rules(&o, &in->profile->rules)
+	    && !classify_access(&o))
+		default_rules(&o);
+	take_location(&o);
+	classify_close(&o);
+}
+
+void classify_probe(const struct classify_in *in, const struct answer *answer,
+		    struct verdict_out *out)
+{
+	int status = answer->status;
+	struct opened o;
+
+	classify_open(&o, in, answer, out);
+	if (classify_transport(&o) || classify_access(&o))
+		goto done;
+	if (status >= 200 && status < 300 && !page(&o))
+		classify_say(&o, VERDICT_COMMIT, "probe-good", "it answers");
+	else if (status >= 300 && status < 500 && status != 408)
+		classify_say(&o, VERDICT_REJECT, "probe-neutral",
+			     "it answers, but says nothing about its health");
+	else if (status == 503 || status == 408)
+		classify_say(&o, VERDICT_RETRY, "probe-unavailable",
+			     "it is not available");
+	else
+		classify_say(&o, VERDICT_UNKNOWN, "probe-bad",
+			     "it does not answer as it should");
+done:
+	classify_close(&o);
+}
+
+/* ---- polls ---- */
+
+/* How many items the job refused, of how many. */
+static void count_items(struct opened *o)
+{
+	const struct profile *p = o->in->profile;
+	struct verdict_out *out = o->out;
+	uint32_t items = p->poll.items ? json_pointer(o->doc, 0,
+				span_of(p->poll.items)) : JSON_NONE;
+	uint32_t failed = p->poll.failed_items ? json_pointer(o->doc, 0,
+				span_of(p->poll.failed_items)) : JSON_NONE;
+	struct buf word = BUF_INIT;
+
+	if (json_is(o->doc, items, JSON_ARRAY)) {
+		for (uint32_t kid = json_child(o->doc, items);
+		     kid != JSON_NONE; kid = json_next(o->doc, kid)) {
+			uint32_t at = json_pointer(o->doc, kid,
+				span_of(p->poll.item_status ?
+					p->poll.item_status : ""));
+
+			out->items_total++;
+			buf_clear(&word);
+			if (json_scalar(o->doc, at, &word))
+				out->items_refused +=
+					text_list_has(&p->poll.item_failed,
+						      buf_span(&word),
+						      p->poll.fold);
+		}
+	}
+	buf_release(&word);
+	if (json_is(o->doc, failed, JSON_ARRAY) &&
+	    (int)o->doc->node[failed].kids > out->items_refused)
+		out->items_refused = (int)o->doc->node[failed].kids;
+}
+
+static void poll_done(struct opened *o)
+{
+	struct verdict_out *out = o->out;
+
+	count_items(o);
+	if (!out->items_refused) {
+		classify_say(o, VERDICT_COMMIT, "job-done",
+			     "the vendor's job is done");
+		return;
+	}
+	out->reason = REASON_PARTLY;
+	classify_say(o, VERDICT_PARTIAL, "job-partly-refused",
+		     "the job ended, some items were refused");
+	if (out->items_refused < out->items_total || !out->items_total)
+		return;
+	out->reason = REASON_JOB_FAILED;
+	classify_say(o, VERDICT_REJECT, "job-all-refused",
+		     "the job ended, every item was refused");
+}
+
+/* The job's word. Only words that are listed end a job (B049). */
+static void poll_word(struct opened *o)
+{
+	const struct profile *p = o->in->profile;
+	struct buf text = BUF_INIT;
+	bool fold = p->poll.fold;
+	struct span word;
+
+	sources_take(&p->poll.word, o->answer, o->doc, &text);
+	word = buf_span(&text);
+	escaped(o->out->word, sizeof(o->out->word), word);
+	if (text_list_has(&p->poll.failed, word, fold)) {
+		count_items(o);
+		o->out->reason = REASON_JOB_FAILED;
+		classify_say(o, VERDICT_REJECT, "job-failed",
+			     "the vendor's job failed");
+	} else if (text_list_has(&p->poll.partial, word, fold)) {
+		count_items(o);
+		o->out->reason = REASON_PARTLY;
+		classify_say(o, VERDICT_PARTIAL, "job-partly-refused",
+			     "the job ended, some items were refused");
+	} else if (text_list_has(&p->poll.done, word, fold)) {
+		poll_done(o);
+	} else if (text_list_has(&p->poll.running, word, fold)) {
+		classify_say(o, VERDICT_STILL, "job-running",
+			     "the vendor still works on it");
+	} else if (p->poll.done_unless_running && word.n) {
+		poll_done(o);
+	} else {
+		classify_say(o, VERDICT_STILL, word.n ? "job-word-unknown" :
+			     "job-word-missing",
+			     "no word that ends a job: still running");
+	}
+	buf_release(&text);
+}
+
+/* Not every 404 is the same: too early, or no longer there. */
+static void poll_absent(struct opened *o, bool seen_before,
+			int64_t job_age_ms)
+{
+	if (o->answer->status == 404 && !seen_before &&
+	    job_age_ms < o->in->profile->poll.grace_404_ms) {
+		classify_say(o, VERDICT_STILL, "job-not-yet-visible",
+			     "the job does not show yet");
+		return;
+	}
+	o->out->reason = REASON_VANISHED;
+	classify_say(o, VERDICT_VANISHED, seen_before ? "job-vanished" :
+		     "job-never-visible", "the vendor does not know the job");
+}
+
+void classify_poll(const struct classify_in *in, const struct answer *answer,
+		   bool seen_before, int64_t job_age_ms,
+		   struct verdict_out *out)
+{
+	int status = answer->status;
+	struct opened o;
+
+	classify_open(&o, in, answer, out);
+	if (classify_transport(&o)) {
+		if (out->verdict == VERDICT_RETRY)
+			out->verdict = VERDICT_UNKNOWN;
+	} else if (profile_rules(&o, &in->profile->poll.rules) ||
+		   classify_access(&o)) {
+		/* decided */
+	} else if (status == 404 || status == 410) {
+		poll_absent(&o, seen_before, job_age_ms);
+	} else if (status == 202) {
+		take_text(&o, &in->profile->poll.word, out->word,
+			  sizeof(out->word));
+		classify_say(&o, VERDICT_STILL, "job-running",
+			     "the vendor still works on it");
+	} else if (status >= 200 && status < 300 && o.doc) {
+		poll_word(&o);
+	} else {
+		/* A failing poll is not a failed job. */
+		if (status == 502 || status == 503 || status == 504 ||
+		    page(&o))
+			gateway(&o);
+		classify_say(&o, VERDICT_UNKNOWN, "poll-trouble",
+			     "asking about the job failed");
+	}
+	classify_close(&o);
+}

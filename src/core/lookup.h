@@ -10,7 +10,13 @@
 
 #include "core/classify.h"
 
-/* Carried over the pages of one look-up. Fixed size. */
+/*
+ * Carried over the pages of one look-up. Fixed size; start with {0}.
+ *
+ * Found on some page is reported at once; what later pages hold is left to
+ * reconciliation, which reads them all. Items that stand on two pages,
+ * because the list moved while it was read, count once (by their id).
+ */
 struct lookup_state {
 	int pages;
 	int found;			/* items with our tag so far */
@@ -23,7 +29,10 @@ struct lookup_state {
 };
 
 /*
- * payload: what was sent (compared fields). Verdict is one of FOUND,
+ * payload: what was sent (compared fields); payload_sha256: of the bytes
+ * that were sent (op.sent_sha256), NULL or "" = not compared. Compared means:
+ * every value sent is there and equal, whatever else the vendor adds; member
+ * order and white space do not count, digits do. Verdict is one of FOUND,
  * RUNNING, DIFFERS, SEVERAL, REJECT (the vendor shows it refused), ABSENT
  * (complete and of the expected shape), MORE_PAGES (next_page set),
  * INCONCLUSIVE, PACE, REFRESH, HALT, RETRY or UNKNOWN (transport).

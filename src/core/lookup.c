@@ -1,0 +1,395 @@
+#include "core/lookup.h"
+#include "core/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Two numbers are the same when their digits are, or when both are short
+ * enough that a double holds them exactly. */
+static bool number_equal(const struct json *a, uint32_t i,
+			 const struct json *b, uint32_t j)
+{
+	struct span x = json_raw(a, i), y = json_raw(b, j);
+	double p, q;
+
+	if (span_eq(x, y))
+		return true;
+	return x.n <= 15 && y.n <= 15 && json_double(a, i, &p) &&
+		json_double(b, j, &q) && !(p < q) && !(q < p);
+}
+
+static bool string_equal(const struct json *a, uint32_t i,
+			 const struct json *b, uint32_t j)
+{
+	struct buf x = BUF_INIT, y = BUF_INIT;
+	bool equal = span_eq(json_raw(a, i), json_raw(b, j));
+
+	if (!equal && (a->node[i].escaped || b->node[j].escaped)) {
+		json_string(a, i, &x);
+		json_string(b, j, &y);
+		equal = span_eq(buf_span(&x), buf_span(&y));
+	}
+	buf_release(&x);
+	buf_release(&y);
+	return equal;
+}
+
+
+static bool value_equal(const struct json *sent, uint32_t i,
+			const struct json *theirs, uint32_t j);
+
+static bool object_equal(const struct json *sent, uint32_t i,
+			 const struct json *theirs, uint32_t j)
+{
+	struct buf key = BUF_INIT;
+	bool equal = true;
+
+	for (uint32_t kid = json_child(sent, i); kid != JSON_NONE && equal;
+	     kid = json_next(sent, kid)) {
+		uint32_t other;
+
+		buf_clear(&key);
+		json_key(sent, kid, &key);
+		other = json_get(theirs, j, buf_text(&key));
+		equal = other != JSON_NONE &&
+			value_equal(sent, kid, theirs, other);
+	}
+	buf_release(&key);
+	return equal;
+}
+
+static bool array_equal(const struct json *sent, uint32_t i,
+			const struct json *theirs, uint32_t j)
+{
+	uint32_t a = json_child(sent, i), b = json_child(theirs, j);
+
+	while (a != JSON_NONE && b != JSON_NONE) {
+		if (!value_equal(sent, a, theirs, b))
+			return false;
+		a = json_next(sent, a);
+		b = json_next(theirs, b);
+	}
+	return a == JSON_NONE && b == JSON_NONE;
+}
+
+/* Depth is bounded by LIMIT_JSON_DEPTH. */
+static bool value_equal(const struct json *sent, uint32_t i,
+			const struct json *theirs, uint32_t j)
+{
+	if (json_type(sent, i) != json_type(theirs, j))
+		return false;
+	switch (json_type(sent, i)) {
+	case JSON_NUMBER:
+		return number_equal(sent, i, theirs, j);
+	case JSON_STRING:
+		return string_equal(sent, i, theirs, j);
+	case JSON_ARRAY:
+		return array_equal(sent, i, theirs, j);
+	case JSON_OBJECT:
+		return object_equal(sent, i, theirs, j);
+	case JSON_NULL:
+	case JSON_FALSE:
+	case JSON_TRUE:
+		break;
+	}
+	return true;
+}
+
+struct looking {
+	struct opened *o;
+	const struct profile *profile;
+	const char *op_id, *payload_sha256;
+	struct span payload;
+	struct json sent;
+	bool sent_read;			/* tried */
+	bool sent_ok;
+	struct lookup_state *state;
+};
+
+/* pointer in sent against compare_under + pointer in the item */
+static bool field_equal(struct looking *l, uint32_t item, const char *pointer)
+{
+	const struct json *doc = l->o->doc;
+	const char *under = l->profile->lookup.compare_under;
+	uint32_t base = json_pointer(doc, item, span_of(under ? under : ""));
+	uint32_t theirs = json_pointer(doc, base, span_of(pointer));
+	uint32_t sent;
+
+	if (!l->sent_read) {
+		l->sent_read = true;
+		l->sent_ok = json_parse(&l->sent, l->payload.p, l->payload.n,
+					0);
+	}
+	if (!l->sent_ok)
+		return false;
+	sent = json_pointer(&l->sent, 0, span_of(pointer));
+	if (sent == JSON_NONE)		/* not sent, so nothing to compare */
+		return true;
+	return theirs != JSON_NONE && value_equal(&l->sent, sent, doc, theirs);
+}
+
+static void differs(struct looking *l, const char *pointer)
+{
+	if (l->state->differs)
+		return;
+	l->state->differs = true;
+	text_set(l->state->differs_at, sizeof(l->state->differs_at),
+		 span_of(pointer[0] ? pointer : "(whole)"));
+}
+
+static void compare(struct looking *l, uint32_t item)
+{
+	const struct profile *p = l->profile;
+	struct buf hash = BUF_INIT;
+
+	for (size_t i = 0; i < p->lookup.compare.n; i++)
+		if (!field_equal(l, item, p->lookup.compare.v[i]))
+			differs(l, p->lookup.compare.v[i]);
+	if (p->lookup.payload_sha256 && l->payload_sha256 &&
+	    l->payload_sha256[0] &&
+	    json_string(l->o->doc, json_pointer(l->o->doc, item,
+				span_of(p->lookup.payload_sha256)), &hash) &&
+	    (hash.len != 64 || strncasecmp(hash.p, l->payload_sha256, 64)))
+		differs(l, p->lookup.payload_sha256);
+	buf_release(&hash);
+}
+
+static bool has_tag(struct looking *l, uint32_t item)
+{
+	const struct text_list *tag = &l->profile->lookup.tag;
+
+	for (size_t i = 0; i < tag->n; i++)
+		if (json_string_is(l->o->doc, json_pointer(l->o->doc, item,
+					span_of(tag->v[i])), l->op_id))
+			return true;
+	return false;
+}
+
+/* The status word inside an item: sources read from a document's root, so
+ * only their pointers are used here. */
+static void item_status(struct looking *l, uint32_t item, const char *id)
+{
+	const struct profile *p = l->profile;
+	struct buf word = BUF_INIT;
+	struct span s;
+
+	for (size_t i = 0; i < p->lookup.status.n && !word.len; i++)
+		if (p->lookup.status.v[i].kind == SOURCE_JSON)
+			json_scalar(l->o->doc, json_pointer(l->o->doc, item,
+				span_of(p->lookup.status.v[i].at)), &word);
+	s = buf_span(&word);
+	if (text_list_has(&p->lookup.running, s, p->poll.fold)) {
+		l->state->running = true;
+		text_set(l->state->job_id, sizeof(l->state->job_id),
+			 span_of(id));
+	}
+	if (text_list_has(&p->lookup.refused, s, p->poll.fold))
+		l->state->refused = true;
+	if (s.n) {
+		struct buf shown = BUF_INIT;
+
+		utf8_escape(&shown, (struct span){s.p, s.n < 64 ? s.n : 64},
+			    true);
+		text_set(l->o->out->word, sizeof(l->o->out->word),
+			 buf_span(&shown));
+		buf_release(&shown);
+	}
+	buf_release(&word);
+}
+
+static void found_item(struct looking *l, uint32_t item)
+{
+	const char *pointer = l->profile->lookup.id;
+	char id[LIMIT_ID_BYTES + 1] = "";
+	struct buf text = BUF_INIT;
+
+	if (pointer && json_scalar(l->o->doc, json_pointer(l->o->doc, item,
+						span_of(pointer)), &text))
+		classify_id(id, sizeof(id), buf_span(&text));
+	buf_release(&text);
+	if (l->state->found && id[0] && !strcmp(id, l->state->id))
+		return;
+	l->state->found++;
+	if (l->state->found == 1)
+		text_set(l->state->id, sizeof(l->state->id), span_of(id));
+	item_status(l, item, id);
+	if (!l->state->running && !l->state->refused)
+		compare(l, item);
+}
+
+/* The first of the pointers that shows a list. */
+static uint32_t items_of(const struct opened *o)
+{
+	const struct text_list *items = &o->in->profile->lookup.items;
+
+	for (size_t i = 0; i < items->n; i++) {
+		uint32_t node = json_pointer(o->doc, 0, span_of(items->v[i]));
+
+		if (json_is(o->doc, node, JSON_ARRAY))
+			return node;
+	}
+	return JSON_NONE;
+}
+
+/* Link: <address>; rel="next" (RFC 8288), the only relation read. */
+static struct span link_next(const struct answer *a)
+{
+	for (size_t i = 0; i < a->headers_n; i++) {
+		struct span v = a->headers[i].value;
+		const char *from, *end;
+
+		if (a->headers[i].name.n != 4 ||
+		    strncasecmp(a->headers[i].name.p, "Link", 4))
+			continue;
+		while ((from = v.n ? memchr(v.p, '<', v.n) : NULL)) {
+			size_t left = v.n - (size_t)(from - v.p);
+			const char *next;
+
+			end = memchr(from, '>', left);
+			if (!end)
+				break;
+			v = (struct span){end, left - (size_t)(end - from)};
+			next = memchr(v.p, ',', v.n);
+			for (const char *p = v.p; p + 8 <= v.p + v.n &&
+			     (!next || p < next); p++)
+				if (!strncmp(p, "rel=next", 8) ||
+				    !strncmp(p, "rel=\"nex", 8))
+					return (struct span){from + 1,
+						(size_t)(end - from - 1)};
+			if (!next)
+				break;
+			v = (struct span){next, v.n - (size_t)(next - v.p)};
+		}
+	}
+	return (struct span){NULL, 0};
+}
+
+enum paging { LAST_PAGE, NEXT_PAGE, ODD_PAGE };
+
+static enum paging paging(struct looking *l)
+{
+	struct opened *o = l->o;
+	const char *pointer = l->profile->lookup.next;
+	uint32_t node = pointer && json_is(o->doc, 0, JSON_OBJECT) ?
+		json_pointer(o->doc, 0, span_of(pointer)) : JSON_NONE;
+	struct span next = link_next(o->answer);
+	struct buf text = BUF_INIT;
+	bool ok = true;
+
+	if (node != JSON_NONE && !json_is(o->doc, node, JSON_NULL) &&
+	    !json_is(o->doc, node, JSON_FALSE)) {
+		ok = json_string(o->doc, node, &text);
+		if (ok && text.len)
+			next = buf_span(&text);
+	}
+	if (ok && next.n)
+		ok = classify_id(o->out->next_page, sizeof(o->out->next_page),
+				 next);
+	buf_release(&text);
+	if (!ok)
+		return ODD_PAGE;
+	return o->out->next_page[0] ? NEXT_PAGE : LAST_PAGE;
+}
+
+static void conclude(struct looking *l, enum paging page)
+{
+	struct lookup_state *s = l->state;
+	struct opened *o = l->o;
+
+	o->out->complete = page == LAST_PAGE;
+	if (s->found > 1)
+		classify_say(o, VERDICT_SEVERAL, "look-up-several",
+			     "the vendor holds our tag more than once");
+	else if (s->found && s->refused)
+		classify_say(o, VERDICT_REJECT, "look-up-refused",
+			     "the vendor shows it refused");
+	else if (s->found && s->running)
+		classify_say(o, VERDICT_RUNNING, "look-up-running",
+			     "the vendor still works on it");
+	else if (s->found && s->differs)
+		classify_say(o, VERDICT_DIFFERS, "look-up-differs",
+			     "the vendor holds something else under our tag");
+	else if (s->found)
+		classify_say(o, VERDICT_FOUND, "look-up-found",
+			     "the vendor holds it as it was sent");
+	else if (page == NEXT_PAGE && s->pages < l->profile->lookup.pages_max)
+		classify_say(o, VERDICT_MORE_PAGES, "look-up-more",
+			     "not on this page; there are more");
+	else if (page == LAST_PAGE)
+		classify_say(o, VERDICT_ABSENT, "look-up-absent",
+			     "not among all that the vendor listed");
+	else
+		classify_say(o, VERDICT_INCONCLUSIVE, page == ODD_PAGE ?
+			     "look-up-odd-page" : "look-up-too-many-pages",
+			     "the list could not be read to its end");
+	if (o->out->verdict != VERDICT_MORE_PAGES)
+		o->out->next_page[0] = 0;
+	text_set(o->out->vendor_id, sizeof(o->out->vendor_id),
+		 span_of(strlen(s->id) < sizeof(o->out->vendor_id) ?
+			 s->id : ""));
+	text_set(o->out->job_id, sizeof(o->out->job_id), span_of(s->job_id));
+}
+
+static void read_items(struct looking *l)
+{
+	uint32_t items = l->o->doc ? items_of(l->o) : JSON_NONE;
+
+	if (items == JSON_NONE) {
+		classify_say(l->o, VERDICT_INCONCLUSIVE, "look-up-odd-shape",
+			     "the answer shows no list of records");
+		return;
+	}
+	l->state->pages++;
+	for (uint32_t kid = json_child(l->o->doc, items); kid != JSON_NONE;
+	     kid = json_next(l->o->doc, kid)) {
+		l->state->items++;
+		if (has_tag(l, kid))
+			found_item(l, kid);
+	}
+	conclude(l, paging(l));
+	json_release(&l->sent);
+}
+
+static void other_status(struct looking *l)
+{
+	int status = l->o->answer->status;
+
+	if (status == 404 && l->profile->lookup.absent_404 &&
+	    !l->state->pages && l->o->body != BODY_HTML) {
+		l->o->out->complete = true;
+		classify_say(l->o, VERDICT_ABSENT, "look-up-absent-404",
+			     "the vendor answers 404 for what it has not");
+	} else if (status == 503 || status == 408 || status == 425) {
+		classify_say(l->o, VERDICT_RETRY, "look-up-unavailable",
+			     "the vendor is not available");
+	} else if (status >= 500) {
+		classify_say(l->o, VERDICT_UNKNOWN, "look-up-trouble",
+			     "the vendor failed to answer the look-up");
+	} else {
+		classify_say(l->o, VERDICT_INCONCLUSIVE, "look-up-refused-us",
+			     "the look-up itself was not answered");
+	}
+}
+
+void lookup_read(const struct classify_in *in, const char *op_id,
+		 struct span payload, const char *payload_sha256,
+		 const struct answer *answer, struct lookup_state *state,
+		 struct verdict_out *out)
+{
+	struct opened o;
+	struct looking l = {.o = &o, .profile = in->profile, .op_id = op_id,
+			    .payload_sha256 = payload_sha256,
+			    .payload = payload, .state = state};
+
+	assert(op_id && op_id[0] && in->profile->lookup.present);
+	classify_open(&o, in, answer, out);
+	if (classify_transport(&o) || classify_access(&o)) {
+		/* decided */
+	} else if (answer->status == 200) {
+		read_items(&l);
+	} else {
+		other_status(&l);
+	}
+	classify_close(&o);
+}

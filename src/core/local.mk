@@ -13,4 +13,6 @@ libcore_a_SOURCES = \
 	src/core/utf8.c \
 	src/core/utf8.h \
 	src/core/canon.c \
-	src/core/canon.h
+	src/core/canon.h \
+	src/core/timefmt.c \
+	src/core/timefmt.h

@@ -1,4 +1,3 @@
-# filled by its room
 
 # Text: golden vectors and their tests.
 EXTRA_DIST += \
@@ -23,3 +22,37 @@ tests_test_timefmt_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_timefmt_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_timefmt_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 endif
+# Style, and the whole program from outside. Unit tests stand with the room
+# they test.
+TEST_EXTENSIONS = .sh .py
+SH_LOG_COMPILER = $(SHELL)
+PY_LOG_COMPILER = $(PYTHON)
+AM_TESTS_ENVIRONMENT = \
+	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	EDCSYNC='$(abs_top_builddir)/edcsync$(EXEEXT)'; export EDCSYNC; \
+	EDCSIM='$(abs_top_builddir)/edcsim$(EXEEXT)'; export EDCSIM; \
+	CC='$(CC)'; export CC; PYTHONDONTWRITEBYTECODE=1; \
+	export PYTHONDONTWRITEBYTECODE;
+
+E2E = \
+	tests/e2e/deliver.py \
+	tests/e2e/kill.py \
+	tests/e2e/restore.py
+TESTS += tests/lint.sh $(E2E)
+EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py \
+	tests/e2e/data/cdisc-pilot-ops.jsonl \
+	tests/e2e/data/LICENSE-CDISC-MIT
+$(E2E:.py=.log): edcsync$(EXEEXT) edcsim$(EXEEXT)
+
+# make bench: ratios in one run (tests/bench/bench.c says how).
+EXTRA_PROGRAMS += tests/bench/bench
+tests_bench_bench_SOURCES = tests/bench/bench.c tests/bench/server.c \
+	tests/bench/server.h
+tests_bench_bench_CPPFLAGS = -I$(top_srcdir)/tests
+tests_bench_bench_CFLAGS = $(EDC_CFLAGS) $(CURL_CFLAGS)
+tests_bench_bench_LDADD = $(CURL_LIBS)
+bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT)
+	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
+.PHONY: bench
+CLEANFILES += $(EXTRA_PROGRAMS)

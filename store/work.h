@@ -34,12 +34,15 @@ struct intent {
 	struct buf payload;		/* bytes for the wire */
 	struct poll_row poll;		/* kind POLL */
 	int64_t started_ms;
+	int64_t seq_intent;		/* of its audit record; goes into the
+					 * outcome's attempt */
 	int64_t circuit_generation;
 	bool probe;
 	int64_t check_request;		/* request row this answers, or 0 */
 	struct intent *next;
 };
 void intent_free(struct intent *);
+void endpoint_control_release(struct endpoint_control *);
 
 /* What became of an intent. Fixed size but for nothing: by value. */
 struct outcome {
@@ -84,7 +87,7 @@ int work_ends(struct store *, const struct credit *, int limit,
 int work_state(struct store *, const struct endpoint_state *before,
 	       const struct endpoint_state *after, int64_t now_ms);
 
-/* At engine start, inside one transaction a thousand: every flight row of a
+/* At engine start, before its first claim, inside one transaction a thousand: every flight row of a
  * dead engine becomes an unknown outcome. *left: more to do. */
 int work_recover(struct store *, const struct config *, const char *engine,
 		 uint64_t (*random)(void *), void *ctx, int64_t now_ms,
@@ -95,6 +98,26 @@ int work_recover(struct store *, const struct config *, const char *engine,
 int work_endpoint(struct store *, const struct config *,
 		  const struct endpoint_config *, struct endpoint_row *,
 		  int64_t now_ms);
+
+/* After a person's answer to target_changed, by the engine before it releases
+ * the halt and stores the new target: same = unknowns settle at the new
+ * address; other = those that wait go dead with outcome_unknown. */
+int work_target(struct store *, const struct endpoint_config *,
+		int64_t endpoint, bool same, int64_t now_ms);
+
+/* While the store counts as restored: gives everything that waits an unknown
+ * outcome (DESIGN.md section 8), once. Part of work_endpoint; acts call it
+ * before they release. */
+int work_restored(struct store *, const struct endpoint_config *,
+		  int64_t endpoint, int64_t now_ms);
+
+/* The next request of a kind (probe) for this endpoint, marked taken; ST_NONE
+ * if none. check requests are taken by work_claim and answered by
+ * work_outcome. */
+int work_request(struct store *, const char *kind, int64_t endpoint,
+		 struct request_row *out);
+int work_request_done(struct store *, int64_t id, bool good,
+		      const char *words);
 
 /* Saves an operation after op_apply and keeps the lane right: who is
  * runnable now. Used by everything that changes an operation. */

@@ -1,0 +1,165 @@
+/*
+ * Who may go: the lane of an operation and the saving of its row.
+ *
+ * Runnable is the lane's first by place, when nothing in the lane is moving
+ * and no earlier one of its record blocks. It is kept right by whoever
+ * changes an operation, so that a claim finds its work by one index. Moving
+ * `runnable` along is no change of the operation: its version stays.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "store/work_priv.h"
+
+/* Enrolments make their dependants wait whatever on_dead says. */
+static bool creates(const struct profile *profile, const char *form)
+{
+	for (size_t i = 0; profile && i < profile->creates.n; i++)
+		if (!strcmp(profile->creates.v[i], "*") ||
+		    !strcmp(profile->creates.v[i], form ? form : ""))
+			return true;
+	return false;
+}
+
+bool lane_holds(const struct endpoint_config *config, const struct op *op)
+{
+	return config && (config->on_dead == ON_DEAD_HOLD ||
+			  creates(config->profile, op->record.form_oid));
+}
+
+static int save_row(struct store *st, const struct op *op, int64_t version,
+		    const struct endpoint_config *config)
+{
+	enum op_blocks blocks = op_blocks(op->state, op->flags,
+					  lane_holds(config, op));
+
+	return st->ops->op_save(st, op, version, blocks);
+}
+
+static int set_runnable(struct store *st, struct op *op, bool runnable,
+			const struct endpoint_config *config)
+{
+	if (op->runnable == runnable)
+		return ST_OK;
+	op->runnable = runnable;
+	return save_row(st, op, op->version, config);
+}
+
+/* Is an earlier one of its record in the way? Trouble in *rc. */
+static bool record_blocks(struct store *st, const struct op *op, int *rc)
+{
+	int64_t earlier = 0;
+
+	*rc = st->ops->record_earlier(st, op->record.id, op->place, &earlier);
+	if (*rc < 0)
+		return true;
+	if (*rc == ST_NONE) {
+		*rc = ST_OK;
+		return false;
+	}
+	return true;
+}
+
+int lane_admit(struct store *st, struct op *op)
+{
+	int64_t first = 0, active = 0, earlier = 0;
+	int rc = st->ops->lane(st, op->lane, &first, &active);
+
+	op->runnable = false;
+	if (rc < 0 || (rc == ST_OK && (first || active)))
+		return rc < 0 ? rc : ST_OK;
+	rc = st->ops->record_earlier(st, op->record.id, INT64_MAX, &earlier);
+	if (rc < 0)
+		return rc;
+	op->runnable = rc == ST_NONE;
+	return ST_OK;
+}
+
+/* The active one is not the first: unless it moves, it has to step back. */
+static int step_back(struct store *st, int64_t active,
+		     const struct endpoint_config *config, bool *moving)
+{
+	struct op op;
+	int rc;
+
+	op_init(&op);
+	rc = st->ops->op_get(st, active, &op);
+	*moving = rc == ST_OK && op_moving(op.state);
+	if (rc == ST_OK && !*moving)
+		rc = set_runnable(st, &op, false, config);
+	op_release(&op);
+	return rc;
+}
+
+static int let_first(struct store *st, int64_t first,
+		     const struct endpoint_config *config)
+{
+	struct op op;
+	bool blocked;
+	int rc;
+
+	op_init(&op);
+	rc = st->ops->op_get(st, first, &op);
+	if (rc == ST_OK && op_claimable(op.state) && !op_moving(op.state)) {
+		blocked = record_blocks(st, &op, &rc);
+		if (rc == ST_OK)
+			rc = set_runnable(st, &op, !blocked, config);
+	}
+	op_release(&op);
+	return rc;
+}
+
+int lane_refresh(struct store *st, int64_t lane,
+		 const struct endpoint_config *config)
+{
+	int64_t first = 0, active = 0;
+	bool moving = false;
+	int rc = st->ops->lane(st, lane, &first, &active);
+
+	if (rc < 0)
+		return rc;
+	if (rc == ST_NONE || !first)
+		return ST_OK;
+	if (active && active != first)
+		rc = step_back(st, active, config, &moving);
+	if (rc < 0 || moving)
+		return rc;
+	return let_first(st, first, config);
+}
+
+/* It was on the wire and waits again: the common way back, in one save. */
+static int stays_first(struct store *st, struct op *op, bool *yes)
+{
+	int64_t first = 0, active = 0;
+	int rc = st->ops->lane(st, op->lane, &first, &active);
+
+	*yes = false;
+	if (rc < 0)
+		return rc;
+	if (first != op->op || (active && active != op->op))
+		return ST_OK;
+	*yes = !record_blocks(st, op, &rc);
+	return rc;
+}
+
+int work_save(struct store *st, struct op *op, int64_t version_seen,
+	      const struct endpoint_config *config, int64_t now_ms)
+{
+	bool was_moving = op_moving(op->state_before), first = false;
+	int rc = ST_OK;
+
+	assert(op->op > 0 && op->version >= version_seen);
+	assert(now_ms >= 0);
+	if (op->state == OP_POLLING)
+		first = true;
+	else if (op_claimable(op->state) && was_moving)
+		rc = stays_first(st, op, &first);
+	if (rc < 0)
+		return rc;
+	op->runnable = first;
+	rc = save_row(st, op, version_seen, config);
+	if (rc != ST_OK || first)
+		return rc;
+	rc = lane_refresh(st, op->lane, config);
+	return rc < 0 ? rc : ST_OK;
+}

@@ -1,0 +1,39 @@
+/*
+ * work_priv.h - floor 1, private to work*.c, lane.c, intake.c and act.c.
+ */
+#ifndef EDCSYNC_STORE_WORK_PRIV_H
+#define EDCSYNC_STORE_WORK_PRIV_H
+
+#include "store/audit.h"
+#include "store/work.h"
+
+/* Does it make its lane wait when it is dead? */
+bool lane_holds(const struct endpoint_config *, const struct op *);
+/* A new operation, before op_insert: runnable when nothing is before it. */
+int lane_admit(struct store *, struct op *);
+/* Looks at a lane again and moves `runnable` to whom it belongs. */
+int lane_refresh(struct store *, int64_t lane, const struct endpoint_config *);
+
+/* A version 4 UUID out of two random numbers. */
+void uuid_of(uint64_t high, uint64_t low, char out[37]);
+
+/* One record of an operation's change of state. */
+struct state_change {
+	const struct op *op;
+	const struct endpoint_config *config;
+	enum op_state old;
+	const char *why;
+};
+int audit_state(struct store *, const struct state_change *, int64_t now_ms);
+
+/* Owned by the caller; NULL when there is no such endpoint. */
+char *endpoint_name(struct store *, int64_t endpoint);
+
+/* A request row is answered. */
+int request_done(struct store *, int64_t id, const char *state,
+		 const char *words);
+
+/* Which endpoints are restored and not yet released (META_RESTORED). */
+bool store_is_restored(struct store *);
+
+#endif

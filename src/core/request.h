@@ -22,11 +22,17 @@ struct request {
 void request_init(struct request *);
 void request_release(struct request *);	/* wipes: headers hold a token */
 
+/* What the attempt carries in its own headers. */
 struct request_ids {
 	char request_id[37];		/* UUID, new each attempt */
 	char span_id[17];		/* traceparent's second part */
 };
 
+/* The path of a new operation whose line names none: the profile's template
+ * with the record's parts. False when the profile has none, or one of its
+ * variables is absent in the record. */
+bool request_path(const struct profile *, const struct op *, struct buf *out,
+		  struct buf *error);
 /* token: header line text for the credential ("Authorization: Bearer x"),
  * or empty. Each returns false with a sentence in error. */
 bool request_send(struct request *, const struct endpoint_config *,
@@ -44,6 +50,11 @@ bool request_poll(struct request *, const struct endpoint_config *,
 bool request_health(struct request *, const struct endpoint_config *,
 		    struct span token, const struct request_ids *,
 		    struct buf *error);
+
+/* Every record of one path, for reconciliation; next_page as above. */
+bool request_list(struct request *, const struct endpoint_config *,
+		  const char *path, const char *next_page, struct span token,
+		  const struct request_ids *, struct buf *error);
 
 /* RFC 3986 5.2 against base; false: not resolvable. */
 bool url_resolve(struct span base, struct span reference, struct buf *out);

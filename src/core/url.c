@@ -12,7 +12,8 @@ static struct span until(struct span *rest, const char *stop)
 {
 	struct span head = {rest->p, 0};
 
-	while (head.n < rest->n && !strchr(stop, rest->p[head.n]))
+	while (head.n < rest->n && (!rest->p[head.n] ||
+				    !strchr(stop, rest->p[head.n])))
 		head.n++;
 	rest->p += head.n;
 	rest->n -= head.n;
@@ -25,7 +26,7 @@ static bool is_scheme(struct span s)
 		char c = s.p[i];
 		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 
-		if (!letter && (!i || !strchr("0123456789+-.", c)))
+		if (!letter && (!i || !c || !strchr("0123456789+-.", c)))
 			return false;
 	}
 	return s.n > 0;

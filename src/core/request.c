@@ -1,0 +1,523 @@
+#include "core/request.h"
+
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void request_init(struct request *r)
+{
+	*r = (struct request){0};
+}
+
+void request_release(struct request *r)
+{
+	if (r->url)
+		OPENSSL_cleanse(r->url, strlen(r->url));
+	free(r->method);
+	free(r->url);
+	buf_wipe(&r->headers);
+	request_init(r);
+}
+
+/* What a template may name. Absent texts are NULL. */
+struct values {
+	const char *base_url;		/* without a final slash */
+	const char *path;		/* with a leading slash */
+	const struct op *op;
+	const char *job_id, *request_id;
+};
+
+static const char *value_of(const struct values *v, struct span name)
+{
+	const struct op *op = v->op;
+	const struct {
+		const char *name, *value;
+	} row[] = {
+		{"base_url", v->base_url},
+		{"path", v->path},
+		{"request_id", v->request_id},
+		{"job_id", v->job_id},
+		{"op_id", op ? op->op_id : NULL},
+		{"key", op ? op->idem_key : NULL},
+		{"correlation_id", op ? op->correlation_id : NULL},
+		{"study", op ? op->record.study_oid : NULL},
+		{"subject", op ? op->record.subject_key : NULL},
+		{"site", op ? op->site_oid : NULL},
+		{"event", op ? op->record.event_oid : NULL},
+		{"event_repeat", op ? op->record.event_repeat : NULL},
+		{"form", op ? op->record.form_oid : NULL},
+		{"form_repeat", op ? op->record.form_repeat : NULL},
+		{"record_key", op ? op->record.record_key : NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (span_is(name, row[i].name))
+			return row[i].value;
+	return NULL;
+}
+
+enum expand_as { EXPAND_ADDRESS, EXPAND_HEADER };
+
+static bool expand_one(const struct values *v, struct span name,
+		       enum expand_as as, struct buf *out, struct buf *error)
+{
+	const char *value;
+
+	if (span_is(name, "key_quoted")) {
+		value = value_of(v, SPAN("key"));
+		if (value)
+			buf_addf(out, "\"%s\"", value);
+		return value != NULL;
+	}
+	value = value_of(v, name);
+	if (!value) {
+		buf_addf(error, "the profile's template names {%.*s}, which "
+			 "is not there for this request", (int)name.n, name.p);
+		return false;
+	}
+	if (as == EXPAND_HEADER || span_is(name, "base_url") ||
+	    span_is(name, "path"))
+		buf_adds(out, value);
+	else
+		url_encode(out, span_of(value));
+	return true;
+}
+
+/* A path may bring a query of its own; then the template's joins it. */
+static bool expand(const char *template, const struct values *v,
+		   enum expand_as as, struct buf *out, struct buf *error)
+{
+	bool query = false;
+
+	for (const char *p = template; *p; p++) {
+		const char *end = *p == '{' ? strchr(p, '}') : NULL;
+
+		if (!end) {
+			bool join = *p == '?' && query;
+
+			query = query || *p == '?';
+			buf_addc(out, join && as == EXPAND_ADDRESS ? '&' : *p);
+			continue;
+		}
+		if (!expand_one(v, (struct span){p + 1, (size_t)(end - p - 1)},
+				as, out, error))
+			return false;
+		query = out->len && memchr(out->p, '?', out->len);
+		p = end;
+	}
+	return true;
+}
+
+static char *base_without_slash(const struct endpoint_config *e)
+{
+	size_t n = strlen(e->base_url);
+
+	while (n && e->base_url[n - 1] == '/')
+		n--;
+	return xstrndup(e->base_url, n);
+}
+
+static char *path_with_slash(const char *path)
+{
+	struct buf text = BUF_INIT;
+
+	if (path[0] != '/' && path[0] != '?')
+		buf_addc(&text, '/');
+	buf_adds(&text, path);
+	return buf_detach(&text, NULL);
+}
+
+/* Address of a template, within the origin of base_url. */
+static bool address(const struct endpoint_config *e, const char *template,
+		    const char *path, const struct op *op, const char *job_id,
+		    char **out, struct buf *error)
+{
+	char *base = base_without_slash(e);
+	char *full = path_with_slash(path ? path : "");
+	struct values v = {base, full, op, job_id, NULL};
+	struct buf url = BUF_INIT;
+	bool ok;
+
+	if (strncmp(template, "{base_url}", 10)) {
+		buf_adds(&url, base);
+		if (strncmp(template, "{path}", 6) && template[0] != '/')
+			buf_addc(&url, '/');
+	}
+	ok = expand(template, &v, EXPAND_ADDRESS, &url, error);
+	if (ok && !url_same_origin(span_of(base), buf_span(&url))) {
+		buf_adds(error, "the address leaves the origin of base_url");
+		ok = false;
+	}
+	ok = ok && url_allowed(buf_span(&url), error);
+	if (ok)
+		*out = buf_detach(&url, NULL);
+	buf_release(&url);
+	free(base);
+	free(full);
+	return ok;
+}
+
+static bool has_header(const struct buf *headers, const char *name)
+{
+	size_t n = strlen(name);
+	const char *p = buf_text(headers);
+
+	while (*p) {
+		const char *end = strchr(p, '\n');
+
+		if (!strncasecmp(p, name, n) && p[n] == ':')
+			return true;
+		if (!end)
+			break;
+		p = end + 1;
+	}
+	return false;
+}
+
+/* The first of a name wins: credential, endpoint, profile, ours. */
+static bool header(struct request *r, const char *name, struct span value,
+		   struct buf *error)
+{
+	for (size_t i = 0; i < value.n; i++) {
+		unsigned char c = (unsigned char)value.p[i];
+
+		if ((c >= 0x20 && c != 0x7f) || c == '\t')
+			continue;
+		buf_addf(error, "the header %s would hold a control "
+			 "character", name);
+		return false;
+	}
+	if (has_header(&r->headers, name))
+		return true;
+	buf_addf(&r->headers, "%s: ", name);
+	buf_addspan(&r->headers, value);
+	buf_addc(&r->headers, '\n');
+	return true;
+}
+
+static bool common_headers(struct request *r, const struct endpoint_config *e,
+			   const struct op *op, struct span token,
+			   const struct request_ids *ids, struct buf *error)
+{
+	const struct profile *p = e->profile;
+
+	if (token.n) {
+		buf_addspan(&r->headers, token);
+		if (token.p[token.n - 1] != '\n')
+			buf_addc(&r->headers, '\n');
+	}
+	for (size_t i = 0; i < e->headers_n; i++)
+		if (!header(r, e->headers[i].name,
+			    span_of(e->headers[i].value), error))
+			return false;
+	for (size_t i = 0; op && op->correlation_id[0] &&
+	     i < p->correlation_out.n; i++)
+		if (!header(r, p->correlation_out.v[i],
+			    span_of(op->correlation_id), error))
+			return false;
+	if (!header(r, "X-Request-ID", span_of(ids->request_id), error))
+		return false;
+	if (op && strlen(op->traceparent_id) == 32 &&
+	    strlen(ids->span_id) == 16) {
+		struct buf trace = BUF_INIT;
+		bool ok;
+
+		buf_addf(&trace, "00-%s-%s-01", op->traceparent_id,
+			 ids->span_id);
+		ok = header(r, "traceparent", buf_span(&trace), error);
+		buf_release(&trace);
+		return ok;
+	}
+	return true;
+}
+
+static bool profile_headers(struct request *r, const struct profile *p,
+			    const struct op *op,
+			    const struct request_ids *ids, struct buf *error)
+{
+	struct values v = {NULL, op->path, op, NULL, ids->request_id};
+	bool ok = true;
+
+	for (size_t i = 0; i < p->send_headers_n && ok; i++) {
+		struct buf value = BUF_INIT;
+
+		ok = expand(p->send_headers[i].value, &v, EXPAND_HEADER,
+			    &value, error) &&
+			header(r, p->send_headers[i].name, buf_span(&value),
+			       error);
+		buf_release(&value);
+	}
+	return ok;
+}
+
+bool request_path(const struct profile *p, const struct op *op,
+		  struct buf *out, struct buf *error)
+{
+	struct values v = {NULL, NULL, op, NULL, NULL};
+
+	if (!p->path) {
+		buf_adds(error, "the line names no \"path\" and the profile "
+			 "has none");
+		return false;
+	}
+	return expand(p->path, &v, EXPAND_ADDRESS, out, error);
+}
+
+static const char *method_of(const struct endpoint_config *e,
+			     const struct op *op)
+{
+	return op->method ? op->method : e->profile->method;
+}
+
+/* The address an operation is sent to; polls resolve against it. */
+static bool send_address(const struct endpoint_config *e, const struct op *op,
+			 char **out, struct buf *error)
+{
+	struct buf path = BUF_INIT;
+	bool ok;
+
+	if (op->path)
+		return address(e, "{path}", op->path, op, NULL, out, error);
+	ok = request_path(e->profile, op, &path, error) &&
+		address(e, "{path}", buf_text(&path), op, NULL, out, error);
+	buf_release(&path);
+	return ok;
+}
+
+static bool is_write(const char *method)
+{
+	return strcmp(method, "GET") && strcmp(method, "HEAD") &&
+		strcmp(method, "OPTIONS");
+}
+
+bool request_send(struct request *r, const struct endpoint_config *e,
+		  const struct op *op, struct span payload, struct span token,
+		  const struct request_ids *ids, struct buf *error)
+{
+	const char *type = op->content_type ? op->content_type :
+		e->profile->content_type;
+
+	assert(e->profile && op->op_id[0]);
+	r->method = xstrdup(method_of(e, op));
+	r->write = is_write(r->method);
+	r->body = payload;
+	return send_address(e, op, &r->url, error) &&
+		common_headers(r, e, op, token, ids, error) &&
+		profile_headers(r, e->profile, op, ids, error) &&
+		(!payload.n || !type ||
+		 header(r, "Content-Type", span_of(type), error));
+}
+
+/* A foreign address is taken only inside our own origin. */
+static bool foreign(const struct endpoint_config *e, const char *base,
+		    const char *reference, char **out, struct buf *error)
+{
+	struct buf url = BUF_INIT;
+	bool ok = false;
+
+	if (!url_resolve(span_of(base), span_of(reference), &url))
+		buf_adds(error, "the vendor gave an address that cannot be "
+			 "resolved");
+	else if (!url_same_origin(span_of(e->base_url), buf_span(&url)))
+		buf_adds(error, "the vendor gave an address of another host, "
+			 "port or scheme; it is not asked");
+	else if (url_allowed(buf_span(&url), error))
+		ok = true;
+	if (ok)
+		*out = buf_detach(&url, NULL);
+	buf_release(&url);
+	return ok;
+}
+
+/* Reads: by template, or a further page resolved against the first. */
+static bool read_request(struct request *r, const struct endpoint_config *e,
+			 const struct op *op, const char *method,
+			 const char *template, const char *path,
+			 const char *next_page, struct span token,
+			 const struct request_ids *ids, struct buf *error)
+{
+	char *first = NULL;
+
+	r->method = xstrdup(method);
+	r->write = false;
+	if (!address(e, template, path, op, NULL, &first, error))
+		return false;
+	if (!next_page || !next_page[0]) {
+		r->url = first;
+	} else {
+		bool ok = foreign(e, first, next_page, &r->url, error);
+
+		free(first);
+		if (!ok)
+			return false;
+	}
+	return common_headers(r, e, op, token, ids, error);
+}
+
+bool request_look_up(struct request *r, const struct endpoint_config *e,
+		     const struct op *op, const char *next_page,
+		     struct span token, const struct request_ids *ids,
+		     struct buf *error)
+{
+	const struct profile *p = e->profile;
+	struct buf path = BUF_INIT;
+	bool ok;
+
+	if (!p->lookup.present || !p->lookup.url) {
+		buf_addf(error, "the profile %s has no look-up", p->name);
+		return false;
+	}
+	ok = op->path ? (buf_adds(&path, op->path), true) :
+		request_path(p, op, &path, error);
+	ok = ok && read_request(r, e, op, p->lookup.method, p->lookup.url,
+				buf_text(&path), next_page, token, ids, error);
+	buf_release(&path);
+	return ok;
+}
+
+bool request_list(struct request *r, const struct endpoint_config *e,
+		  const char *path, const char *next_page, struct span token,
+		  const struct request_ids *ids, struct buf *error)
+{
+	const struct profile *p = e->profile;
+
+	if (!p->list.present) {
+		buf_addf(error, "the profile %s has no list", p->name);
+		return false;
+	}
+	return read_request(r, e, NULL, p->list.method, p->list.url, path,
+			    next_page, token, ids, error);
+}
+
+bool request_health(struct request *r, const struct endpoint_config *e,
+		    struct span token, const struct request_ids *ids,
+		    struct buf *error)
+{
+	const struct profile *p = e->profile;
+
+	if (!p->health.present)
+		return false;
+	return read_request(r, e, NULL, p->health.method, p->health.url, NULL,
+			    NULL, token, ids, error);
+}
+
+/* A path's query belongs to the submission, not to the job's address. */
+static bool job_address(const struct endpoint_config *e, const struct op *op,
+			const char *job_id, char **out, struct buf *error)
+{
+	struct buf path = BUF_INIT;
+	bool ok = true;
+
+	if (op->path)
+		buf_add(&path, op->path, strcspn(op->path, "?"));
+	else
+		ok = request_path(e->profile, op, &path, error);
+	ok = ok && address(e, e->profile->poll.url, buf_text(&path), op,
+			   job_id, out, error);
+	buf_release(&path);
+	return ok;
+}
+
+bool request_poll(struct request *r, const struct endpoint_config *e,
+		  const struct op *op, const char *job_id,
+		  const char *poll_url, struct span token,
+		  const struct request_ids *ids, struct buf *error)
+{
+	const struct profile *p = e->profile;
+	char *sent_to = NULL;
+	bool ok;
+
+	r->method = xstrdup("GET");
+	r->write = false;
+	if (poll_url && poll_url[0]) {
+		ok = send_address(e, op, &sent_to, error) &&
+			foreign(e, sent_to, poll_url, &r->url, error);
+		free(sent_to);
+	} else if (job_id && job_id[0] && p->poll.url) {
+		ok = job_address(e, op, job_id, &r->url, error);
+	} else {
+		buf_adds(error, "the vendor gave neither a job id nor an "
+			 "address to ask");
+		ok = false;
+	}
+	return ok && common_headers(r, e, op, token, ids, error);
+}
+
+/* ---- the tag inside the payload ---- */
+
+/* Goes in right behind the brace, so that no other byte moves. */
+static void splice_at(const struct json *doc, uint32_t object,
+		      const char *pointer, const char *op_id, struct buf *out)
+{
+	struct buf text = BUF_INIT;
+	struct span raw = json_raw(doc, object);
+	size_t at = (size_t)(raw.p - doc->text) + 1;
+	int depth = 0;
+
+	while (*pointer) {
+		size_t n = strcspn(pointer + 1, "/");
+
+		if (depth++)
+			buf_addc(&text, '{');
+		json_quote(&text, (struct span){pointer + 1, n});
+		buf_addc(&text, ':');
+		pointer += n + 1;
+	}
+	assert(depth > 0);
+	json_quote(&text, span_of(op_id));
+	while (--depth > 0)
+		buf_addc(&text, '}');
+	if (json_child(doc, object) != JSON_NONE)
+		buf_addc(&text, ',');
+	buf_add(out, doc->text, at);
+	buf_addspan(out, buf_span(&text));
+	buf_add(out, doc->text + at, doc->len - at);
+	buf_release(&text);
+}
+
+/* Down as far as the payload has it; the rest is made. */
+static bool splice(const struct json *doc, const char *pointer,
+		   const char *op_id, struct buf *out, struct buf *error)
+{
+	uint32_t node = 0;
+
+	while (json_is(doc, node, JSON_OBJECT)) {
+		size_t n = strcspn(pointer + 1, "/") + 1;
+		uint32_t kid = json_pointer(doc, node,
+					    (struct span){pointer, n});
+
+		if (kid == JSON_NONE) {
+			splice_at(doc, node, pointer, op_id, out);
+			return true;
+		}
+		if (!pointer[n]) {
+			buf_addf(error, "the payload has a value where the "
+				 "profile puts its tag already");
+			return false;
+		}
+		node = kid;
+		pointer += n;
+	}
+	buf_adds(error, node ? "the payload has another kind of value on the "
+		 "way to the profile's tag" : "the profile puts its tag into a "
+		 "JSON object, and the payload is none");
+	return false;
+}
+
+bool request_splice_tag(const struct profile *p, struct span payload,
+			const char *op_id, struct buf *out, struct buf *error)
+{
+	struct json doc = {0};
+	bool ok;
+
+	assert(p->tag_pointer && p->tag_pointer[0] == '/');
+	ok = json_parse(&doc, payload.p, payload.n, 0);
+	if (!ok)
+		buf_addf(error, "the profile puts its tag into a JSON object, "
+			 "and the payload is none: %s", doc.error.text);
+	else
+		ok = splice(&doc, p->tag_pointer, op_id, out, error);
+	json_release(&doc);
+	return ok;
+}

@@ -1,0 +1,261 @@
+#include "core/hash.h"
+#include "core/json.h"
+#include "core/timefmt.h"
+#include "core/token.h"
+#include "core/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define ODD_LIFETIME_MS 300000		/* expires_in that is nonsense */
+#define LIFETIME_S_MAX 315360000	/* ten years: more is nonsense */
+#define RENEW_EARLY_MS 30000
+
+/* RFC 6749 4.1.2.1 and 5.2; what a person has to do is the halt's text. */
+static const struct {
+	const char *error;
+	enum halt_reason halt;
+} error_row[] = {
+	{"invalid_scope", HALT_SCOPE},
+	{"insufficient_scope", HALT_SCOPE},
+	{"account_locked", HALT_LOCKED},
+	{"user_locked_out", HALT_LOCKED},
+};
+
+static void why(struct token_answer *out, const char *what, struct span code)
+{
+	struct buf text = BUF_INIT, shown = BUF_INIT;
+
+	buf_adds(&text, what);
+	if (code.n) {
+		buf_adds(&text, ": ");
+		buf_add(&text, code.p, code.n < 80 ? code.n : 80);
+	}
+	utf8_escape(&shown, buf_span(&text), true);
+	text_set(out->why, sizeof(out->why), buf_span(&shown));
+	buf_release(&text);
+	buf_release(&shown);
+}
+
+static void trouble(struct token_answer *out, const char *what)
+{
+	out->result = TOKEN_TROUBLE;
+	why(out, what, (struct span){NULL, 0});
+}
+
+static void refused(struct token_answer *out, enum halt_reason halt,
+		    const char *what, struct span code)
+{
+	out->result = TOKEN_REFUSED;
+	out->halt = halt;
+	for (size_t i = 0; i < ARRAY_SIZE(error_row); i++)
+		if (span_is(code, error_row[i].error))
+			out->halt = error_row[i].halt;
+	why(out, what, code);
+}
+
+/* Seconds as a number or as digits in a text; B045. */
+static void lifetime(const struct json *doc, uint32_t node,
+		     struct token_answer *out)
+{
+	struct buf text = BUF_INIT;
+	int64_t seconds = 0;
+	bool ok;
+
+	out->lifetime_ms = -1;
+	if (node == JSON_NONE || json_is(doc, node, JSON_NULL))
+		return;
+	ok = json_scalar(doc, node, &text) && text.len > 0 && text.len <= 10;
+	for (size_t i = 0; ok && i < text.len; i++) {
+		ok = text.p[i] >= '0' && text.p[i] <= '9';
+		seconds = seconds * 10 + (text.p[i] - '0');
+	}
+	buf_release(&text);
+	out->odd_lifetime = !ok || seconds > LIFETIME_S_MAX;
+	out->lifetime_ms = out->odd_lifetime ? ODD_LIFETIME_MS :
+		seconds * 1000;
+}
+
+static bool word_in(struct span list, struct span word)
+{
+	for (size_t i = 0; i + word.n <= list.n; i++) {
+		bool starts = !i || list.p[i - 1] == ' ';
+		bool ends = i + word.n == list.n || list.p[i + word.n] == ' ';
+
+		if (starts && ends && !memcmp(list.p + i, word.p, word.n))
+			return true;
+	}
+	return false;
+}
+
+/* Every word of the scope asked for must be granted, when they say at all. */
+static bool granted(const char *asked, struct span given)
+{
+	struct span rest = span_of(asked);
+
+	while (rest.n) {
+		struct span word = {rest.p, 0};
+
+		while (word.n < rest.n && rest.p[word.n] != ' ')
+			word.n++;
+		if (word.n && !word_in(given, word))
+			return false;
+		word.n += word.n < rest.n;
+		rest.p += word.n;
+		rest.n -= word.n;
+	}
+	return true;
+}
+
+/* A token goes into a header line: visible ASCII only. */
+static bool token_plain(struct span token)
+{
+	for (size_t i = 0; i < token.n; i++)
+		if (token.p[i] < 0x21 || token.p[i] > 0x7e)
+			return false;
+	return token.n > 0 && token.n <= LIMIT_HEADER_BYTES / 2;
+}
+
+static void read_token(const struct json *doc, const char *scope,
+		       struct token_answer *out)
+{
+	struct buf kind = BUF_INIT, given = BUF_INIT;
+	uint32_t type = json_get(doc, 0, "token_type");
+
+	json_string(doc, json_get(doc, 0, "access_token"), &out->token);
+	json_string(doc, type, &kind);
+	json_string(doc, json_get(doc, 0, "scope"), &given);
+	if (!token_plain(buf_span(&out->token))) {
+		trouble(out, "the answer holds no usable access_token");
+	} else if (type != JSON_NONE &&
+		   strcasecmp(buf_text(&kind), "bearer")) {
+		refused(out, HALT_CREDENTIALS, "the token_type is not bearer",
+			buf_span(&kind));
+	} else if (scope && given.len && !granted(scope, buf_span(&given))) {
+		refused(out, HALT_SCOPE, "not the whole scope was granted",
+			buf_span(&given));
+	} else {
+		out->result = TOKEN_OK;
+		lifetime(doc, json_get(doc, 0, "expires_in"), out);
+	}
+	if (out->result != TOKEN_OK)
+		buf_wipe(&out->token);
+	buf_release(&kind);
+	buf_release(&given);
+}
+
+/* An answer without a token: who is at fault decides (B044). */
+static void read_refusal(const struct answer *a, const struct json *doc,
+			 struct token_answer *out)
+{
+	struct buf code = BUF_INIT;
+	int status = a->status;
+	bool says = doc && json_string(doc, json_get(doc, 0, "error"), &code);
+
+	if (status >= 500 || status == 429 || status == 408 || status == 425)
+		trouble(out, "the token endpoint is in trouble");
+	else if (status == 400 || status == 401 ||
+		 (doc && status >= 400) || says)
+		refused(out, HALT_CREDENTIALS, "the token endpoint refused",
+			buf_span(&code));
+	else
+		trouble(out, status >= 300 && status < 400 ?
+			"the token endpoint answers with a redirect" :
+			"the token endpoint gave no token answer");
+	if (!out->why[0] || !says) {
+		size_t n = strlen(out->why);
+
+		snprintf(out->why + n, sizeof(out->why) - n, " (HTTP %d)",
+			 status);
+	}
+	buf_release(&code);
+}
+
+void token_read(const struct answer *a, const char *scope, int64_t now_ms,
+		struct token_answer *out)
+{
+	struct json doc = {0};
+	bool read, odd = false;
+
+	*out = (struct token_answer){.lifetime_ms = -1, .retry_after_ms = -1};
+	if (a->transport == TRANSPORT_CERTIFICATE) {
+		refused(out, HALT_CERTIFICATE, "the certificate of the token "
+			"endpoint does not verify", (struct span){NULL, 0});
+		return;
+	}
+	if (a->transport != TRANSPORT_OK || !a->status) {
+		trouble(out, "the token endpoint was not reached");
+		return;
+	}
+	out->retry_after_ms = time_retry_after(a, now_ms, &odd);
+	if (odd)
+		out->retry_after_ms = -1;
+	read = json_parse(&doc, a->body.p, a->body.n, JSON_TOLERANT) &&
+		json_is(&doc, 0, JSON_OBJECT);
+	if (a->status == 200 && read &&
+	    json_get(&doc, 0, "access_token") != JSON_NONE)
+		read_token(&doc, scope, out);
+	else
+		read_refusal(a, read ? &doc : NULL, out);
+	json_release(&doc);
+}
+
+/* application/x-www-form-urlencoded: a space is "+". */
+static void form_encode(struct buf *out, struct span text)
+{
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		    (c >= '0' && c <= '9') || (c && strchr("*-._", c))) {
+			buf_addc(out, (char)c);
+		} else if (c == ' ') {
+			buf_addc(out, '+');
+		} else {
+			buf_addc(out, '%');
+			buf_addc(out, hex[c >> 4]);
+			buf_addc(out, hex[c & 15]);
+		}
+	}
+}
+
+void token_request(const struct cred_config *cred, struct span secret,
+		   struct buf *body, struct buf *authorization)
+{
+	struct buf pair = BUF_INIT;
+
+	assert(cred->kind == CRED_OAUTH2 && cred->client_id);
+	buf_adds(body, "grant_type=client_credentials");
+	if (cred->scope && cred->scope[0]) {
+		buf_adds(body, "&scope=");
+		form_encode(body, span_of(cred->scope));
+	}
+	if (cred->post) {
+		buf_adds(body, "&client_id=");
+		form_encode(body, span_of(cred->client_id));
+		buf_adds(body, "&client_secret=");
+		form_encode(body, secret);
+		return;
+	}
+	form_encode(&pair, span_of(cred->client_id));
+	buf_addc(&pair, ':');
+	form_encode(&pair, secret);
+	buf_adds(authorization, "Basic ");
+	hash_base64(buf_span(&pair), authorization);
+	buf_wipe(&pair);
+}
+
+int64_t token_renew_ms(int64_t got_ms, int64_t lifetime_ms)
+{
+	int64_t early = lifetime_ms / 10 > RENEW_EARLY_MS ? lifetime_ms / 10 :
+		RENEW_EARLY_MS;
+
+	if (lifetime_ms < 0)
+		return INT64_MAX;	/* rely on 401 */
+	if (early > lifetime_ms / 2)
+		early = lifetime_ms / 2;
+	return got_ms + lifetime_ms - early;
+}

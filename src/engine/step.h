@@ -3,13 +3,23 @@
  *
  * The world is what the engine knows in memory: circuits, gates, tokens,
  * what is in flight. Around it, wire.c does transfers and committer.c talks
- * to the store; in tests a virtual vendor and the in-memory store do. The
- * very same code runs in both: time, randomness and every event are
- * arguments; what has to be done comes out as effects.
+ * to the store; in tests a virtual vendor and a virtual clock do. The very
+ * same code runs in both: time, randomness and every event are arguments;
+ * what has to be done comes out as effects.
+ *
+ * One turn of whoever drives it:
+ *   engine_step(events)   answers, intents, controls, secrets, time
+ *   engine_batch()        credits and changed states for the next store
+ *                         batch, which also carries the outcomes so far
+ *   ... the batch commits; its intents come back as EVENT_INTENT, and then
+ *   one EVENT_CLAIMED, whether it brought intents or not.
+ * At most one batch is under way at a time; meanwhile durable intents that
+ * wait in memory (window: twice what may be on the wire) keep the wire full.
  *
  * Ownership: an event's pointers are borrowed for the call, except an
- * intent, which the world takes; an effect's pointers are borrowed until
- * the next step, except an outcome, which the receiver takes.
+ * intent, which the world takes; an effect's pointers are borrowed for the
+ * call, except those of START (until its answer or CANCEL) and an outcome,
+ * which the receiver takes (free).
  */
 #ifndef EDCSYNC_ENGINE_STEP_H
 #define EDCSYNC_ENGINE_STEP_H
@@ -26,11 +36,16 @@ struct clock_now {
 enum event_kind {
 	EVENT_TICK,			/* time went on */
 	EVENT_INTENT,			/* durable: may be started */
+	EVENT_CLAIMED,			/* the batch is over, all intents came */
 	EVENT_ANSWER,			/* a transfer ended */
-	EVENT_CONTROL,			/* a person's row changed */
+	EVENT_CONTROL,			/* a person's row, as it is now */
+	EVENT_PROBE,			/* a person wants a probe now */
 	EVENT_SECRET,			/* a secret was read (or not) */
-	EVENT_STORE,			/* store trouble began or ended */
-	EVENT_STOP			/* no new credits; finish or cut */
+	EVENT_STORE,			/* store trouble began or ended (ok) */
+	EVENT_CLOCK,			/* UTC was stepped by delta_ms */
+	EVENT_RELEASED,			/* a restored store was released */
+	EVENT_STOP,			/* no new work; finish what runs */
+	EVENT_CUT			/* take everything off the wire now */
 };
 
 struct event {
@@ -38,19 +53,23 @@ struct event {
 	struct intent *intent;
 	int transfer;			/* ANSWER: id given at START */
 	const struct answer *answer;
-	int phases_us[6];
+	const int *phases_us;		/* six, or NULL */
 	size_t endpoint;		/* index in the configuration */
 	const struct endpoint_control *control;
 	struct span secret;
+	const char *error;		/* SECRET not ok: why */
 	bool ok;
+	int64_t delta_ms;
+	int64_t request_id;		/* PROBE: the row to answer */
 };
 
 enum effect_kind {
 	EFFECT_START,			/* put this request on the wire */
-	EFFECT_CANCEL,			/* take it off */
+	EFFECT_CANCEL,			/* take it off; fill `left` */
 	EFFECT_OUTCOME,			/* to the committer, in order */
-	EFFECT_STATE,			/* endpoint state to be stored */
-	EFFECT_READ_SECRET,		/* from the endpoint's secret file */
+	EFFECT_REQUEST,			/* a person's request is answered: row
+					 * `request_id`, good or not, `text` */
+	EFFECT_READ_SECRET,		/* the file `text`; EVENT_SECRET later */
 	EFFECT_LOG			/* a line for syslog: no values */
 };
 
@@ -59,27 +78,28 @@ struct effect {
 	int transfer;
 	size_t endpoint;
 	const struct request *request;
-	bool write;
 	int64_t connect_timeout_ms, answer_timeout_ms;
 	struct outcome *outcome;
-	const struct endpoint_state *state;
 	const char *text;
+	int64_t request_id;
+	bool good;
+	bool left;			/* CANCEL, answered by the receiver: its
+					 * first byte may have left */
 };
 
 struct engine_world;
 
 struct engine_options {
-	const struct config *config;
+	const struct config *config;	/* bound to profiles; outlives us */
 	const int64_t *endpoint_ids;	/* store ids, by index */
 	const struct endpoint_state *states;	/* as in the store at start */
 	const struct endpoint_control *controls;
-	const char *profile_sha256;	/* unused when NULL */
-	const char *engine;		/* "pid@host" */
 	uint64_t seed;
 	struct clock_now now;
 };
 
 struct engine_world *engine_world_new(const struct engine_options *);
+/* Forgets intents and transfers (their flight rows are recovered later). */
 void engine_world_free(struct engine_world *);
 
 /* Takes events in, then acts, bounded. Calls effect() for each effect. */
@@ -87,11 +107,33 @@ void engine_step(struct engine_world *, struct clock_now,
 		 struct event *, size_t n,
 		 void (*effect)(void *ctx, struct effect *), void *ctx);
 
-/* What may be claimed now; called before each store batch. */
-size_t engine_credits(struct engine_world *, struct clock_now,
-		      struct credit *out, size_t max);
-/* When the next tick is due at the latest (boot ms). */
+struct place_change {
+	bool changed;
+	int target;			/* a person answered target_changed:
+					 * 1 same, 2 other; 0 = nothing */
+	struct endpoint_state before, after;
+};
+
+/*
+ * One credit and one change an endpoint, by index. Credits are lent until
+ * EVENT_CLAIMED. Returns whether any change or any credit above 0 is there.
+ * With claim false no credit is given (only states are taken).
+ */
+bool engine_batch(struct engine_world *, struct clock_now, bool claim,
+		  struct credit *, struct place_change *);
+
+/* When the next tick is due at the latest (UTC ms); INT64_MAX: never. */
 int64_t engine_wake_ms(const struct engine_world *);
+/* Intents held and transfers on the wire. 0: nothing more will come. */
 int engine_in_flight(const struct engine_world *);
+int engine_on_wire(const struct engine_world *);
+const struct endpoint_state *engine_state(const struct engine_world *,
+					  size_t endpoint);
+
+/* What is on the wire, for live rows: fills at most max. `slot` is the
+ * transfer's id; phase is left to the caller. */
+size_t engine_live(const struct engine_world *, struct live_row *, size_t max);
+/* Counts since the last call, one row an endpoint; true if any. */
+bool engine_gauges(struct engine_world *, struct gauge_row *);
 
 #endif

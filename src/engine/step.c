@@ -1,0 +1,520 @@
+#include "engine/step.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/world.h"
+
+/* ---- small things everybody needs --------------------------------------- */
+
+/* splitmix64: a seed, and every run can be repeated. */
+uint64_t world_random(struct engine_world *w)
+{
+	uint64_t z = (w->random += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+void world_uuid(struct engine_world *w, char out[37])
+{
+	uint64_t a = world_random(w), b = world_random(w);
+
+	snprintf(out, 37, "%08" PRIx32 "-%04x-4%03x-%04x-%012" PRIx64,
+		 (uint32_t)(a >> 32), (unsigned)(a >> 16) & 0xffff,
+		 (unsigned)a & 0xfff, 0x8000u | ((unsigned)(b >> 50) & 0x3fff),
+		 b & 0xffffffffffffu);
+}
+
+void world_log(struct engine_world *w, struct place *p, const char *fmt, ...)
+{
+	struct buf line = BUF_INIT;
+	struct effect e = {.kind = EFFECT_LOG, .endpoint = place_index(w, p)};
+	va_list ap;
+
+	buf_addf(&line, "%s: ", p->config->name);
+	va_start(ap, fmt);
+	buf_addv(&line, fmt, ap);
+	va_end(ap);
+	e.text = buf_text(&line);
+	w->effect(w->effect_ctx, &e);
+	buf_release(&line);
+}
+
+size_t place_index(const struct engine_world *w, const struct place *p)
+{
+	assert(p >= w->place && p < w->place + w->places);
+	return (size_t)(p - w->place);
+}
+
+bool place_paused(const struct engine_world *w, const struct place *p)
+{
+	return p->control.paused && (p->control.until_ms == 0 ||
+				     p->control.until_ms > w->now.utc_ms);
+}
+
+struct transfer *transfer_new(struct engine_world *w, struct place *p,
+			      enum attempt_kind kind)
+{
+	struct transfer *t = xcalloc(1, sizeof(*t));
+	size_t slot = 0;
+
+	while (slot < w->transfers && w->transfer[slot])
+		slot++;
+	if (slot == w->transfers) {
+		w->transfer = xrealloc(w->transfer, (w->transfers + 1) *
+				       sizeof(*w->transfer));
+		w->transfers++;
+	}
+	w->transfer[slot] = t;
+	w->transfers_n++;
+	t->id = (int)slot + 1;
+	t->endpoint = place_index(w, p);
+	t->kind = kind;
+	t->started_ms = w->now.utc_ms;
+	request_init(&t->request);
+	return t;
+}
+
+static void transfer_free(struct transfer *t)
+{
+	request_release(&t->request);
+	buf_wipe(&t->body);
+	if (t->intent)
+		intent_free(t->intent);
+	free(t);
+}
+
+void transfer_end(struct engine_world *w, struct transfer *t)
+{
+	assert(w->transfer[t->id - 1] == t && w->transfers_n > 0);
+	w->transfer[t->id - 1] = NULL;
+	w->transfers_n--;
+	transfer_free(t);
+}
+
+void transfer_start(struct engine_world *w, struct transfer *t)
+{
+	const struct retry_policy *r = &w->place[t->endpoint].config->retry;
+	struct effect e = {
+		.kind = EFFECT_START, .transfer = t->id,
+		.endpoint = t->endpoint, .request = &t->request,
+		.connect_timeout_ms = r->connect_timeout_ms,
+		.answer_timeout_ms = r->answer_timeout_ms,
+	};
+
+	assert(!w->stopping);
+	w->effect(w->effect_ctx, &e);
+}
+
+/* ---- life cycle --------------------------------------------------------- */
+
+static void control_copy(struct endpoint_control *to,
+			 const struct endpoint_control *from)
+{
+	*to = *from;
+	to->by = to->reason = NULL;
+	to->resume_by = to->resume_reason = NULL;
+}
+
+struct engine_world *engine_world_new(const struct engine_options *o)
+{
+	struct engine_world *w = xcalloc(1, sizeof(*w));
+
+	w->config = o->config;
+	w->places = o->config->endpoints;
+	w->place = xcalloc(w->places ? w->places : 1, sizeof(*w->place));
+	w->now = o->now;
+	w->started_ms = o->now.utc_ms;
+	w->random = o->seed;
+	w->store_ok = true;
+	for (size_t i = 0; i < w->places; i++) {
+		struct place *p = &w->place[i];
+
+		p->config = &o->config->endpoint[i];
+		assert(p->config->profile);
+		p->stored = p->state = o->states[i];
+		p->state.endpoint = p->stored.endpoint = o->endpoint_ids[i];
+		control_copy(&p->control, &o->controls[i]);
+		p->cred.version = p->state.token_version;
+		p->gauge.endpoint = o->endpoint_ids[i];
+		p->ready_tail = &p->ready;
+		circuit_restart(&p->state.circuit, &p->config->circuit,
+				o->now.utc_ms);
+		p->dirty = true;
+	}
+	return w;
+}
+
+void engine_world_free(struct engine_world *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->transfers; i++)
+		if (w->transfer[i])
+			transfer_free(w->transfer[i]);
+	free(w->transfer);
+	for (size_t i = 0; i < w->places; i++) {
+		struct place *p = &w->place[i];
+
+		while (p->ready) {
+			struct intent *in = p->ready;
+
+			p->ready = in->next;
+			intent_free(in);
+		}
+		cred_release(&p->cred);
+	}
+	json_release(&w->scratch);
+	free(w->place);
+	free(w);
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+static void on_claimed(struct engine_world *w)
+{
+	for (size_t i = 0; i < w->places; i++) {
+		struct place *p = &w->place[i];
+
+		/* Lent and not used: nobody's. */
+		if (p->lent_retries > p->used_retries)
+			p->state.gate.budget += p->lent_retries -
+						p->used_retries;
+		p->lent = p->lent_retries = p->used_retries = 0;
+		if (p->probe_lent && !p->probe_seen) {
+			circuit_probe_release(&p->state.circuit,
+					      w->now.utc_ms);
+			p->probe_idle_ms = w->now.utc_ms + 1000;
+			p->dirty = true;
+			halt_probe_answer(w, p, false,
+					  "nothing is there to probe with");
+		}
+		p->probe_lent = p->probe_seen = false;
+	}
+}
+
+static void on_answer(struct engine_world *w, const struct event *e)
+{
+	assert(e->transfer > 0 && (size_t)e->transfer <= w->transfers);
+	assert(w->transfer[e->transfer - 1] && e->answer);
+	answer_take(w, w->transfer[e->transfer - 1], e->answer, e->phases_us);
+}
+
+static void on_control(struct engine_world *w, struct place *p,
+		       const struct endpoint_control *c)
+{
+	control_copy(&p->control, c);
+	if (c->resume_seq > p->state.resume_seen)
+		halt_resume(w, p);
+}
+
+static void shift(int64_t *at, int64_t delta)
+{
+	if (*at > 0)
+		*at += delta;
+}
+
+/* Waits go on as long as they had to; what is past stays past. */
+static void on_clock(struct engine_world *w, int64_t delta)
+{
+	for (size_t i = 0; i < w->places; i++) {
+		struct place *p = &w->place[i];
+
+		shift(&p->state.circuit.probe_at_ms, delta);
+		shift(&p->state.circuit.opened_ms, delta);
+		shift(&p->state.gate.refilled_ms, delta);
+		shift(&p->state.gate.paced_until_ms, delta);
+		shift(&p->state.gate.budget_ms, delta);
+		shift(&p->state.halt_until_ms, delta);
+		shift(&p->cred.got_ms, delta);
+		shift(&p->cred.renew_ms, delta);
+		shift(&p->cred.retry_at_ms, delta);
+		shift(&p->probe_idle_ms, delta);
+		p->dirty = true;
+	}
+}
+
+/* What serves nobody any more: health probes, token requests. */
+static void on_stop(struct engine_world *w, bool cut)
+{
+	w->stopping = true;
+	for (size_t i = 0; i < w->transfers; i++) {
+		struct transfer *t = w->transfer[i];
+		struct effect e = {.kind = EFFECT_CANCEL};
+
+		if (!t || (!cut && t->intent))
+			continue;
+		e.transfer = t->id;
+		e.endpoint = t->endpoint;
+		w->effect(w->effect_ctx, &e);
+		if (t->intent && !e.left)
+			send_take_back(w, t);
+		else
+			answer_cut(w, t, TRANSPORT_CUT, e.left,
+				   "the engine stopped");
+	}
+}
+
+static void take(struct engine_world *w, struct event *e)
+{
+	struct place *p = e->endpoint < w->places ? &w->place[e->endpoint]
+						  : NULL;
+
+	switch (e->kind) {
+	case EVENT_TICK:
+		break;
+	case EVENT_INTENT:
+		send_take(w, e->intent);
+		break;
+	case EVENT_CLAIMED:
+		on_claimed(w);
+		break;
+	case EVENT_ANSWER:
+		on_answer(w, e);
+		break;
+	case EVENT_CONTROL:
+		assert(p && e->control);
+		on_control(w, p, e->control);
+		break;
+	case EVENT_PROBE:
+		assert(p);
+		halt_probe_asked(w, p, e->request_id);
+		break;
+	case EVENT_SECRET:
+		assert(p);
+		cred_secret(w, p, e->secret, e->ok, e->error);
+		break;
+	case EVENT_STORE:
+		w->store_ok = e->ok;
+		break;
+	case EVENT_CLOCK:
+		on_clock(w, e->delta_ms);
+		break;
+	case EVENT_RELEASED:
+		assert(p);
+		if (p->state.halt == HALT_STORE_RESTORED) {
+			p->state.halt = HALT_NONE;
+			p->dirty = true;
+		}
+		break;
+	case EVENT_STOP:
+		on_stop(w, false);
+		break;
+	case EVENT_CUT:
+		on_stop(w, true);
+		break;
+	}
+}
+
+void engine_step(struct engine_world *w, struct clock_now now,
+		 struct event *e, size_t n,
+		 void (*effect)(void *, struct effect *), void *ctx)
+{
+	assert(effect);
+	w->now = now;
+	w->effect = effect;
+	w->effect_ctx = ctx;
+	for (size_t i = 0; i < n; i++)
+		take(w, &e[i]);
+	for (size_t i = 0; i < w->places; i++) {
+		struct place *p = &w->place[i];
+
+		circuit_count(&p->state.circuit, place_paused(w, p) ||
+			      p->state.halt != HALT_NONE, now.utc_ms);
+		halt_tick(w, p);
+		send_pump(w, p);
+		if (p->state.halt != HALT_NONE || w->stopping)
+			send_withdraw_all(w, p);
+	}
+	w->effect = NULL;
+}
+
+/* ---- credits ------------------------------------------------------------ */
+
+/* How many more intents the endpoint may hold. */
+static int credit_total(struct engine_world *w, struct place *p)
+{
+	int max = p->config->max_in_flight;
+	int allows = circuit_allows(&p->state.circuit, max);
+	int held = p->on_wire + p->ready_n;
+	int tokens, total;
+
+	if (allows == 0)
+		return 0;
+	/* A slow start claims little ahead; room for one more lets the one
+	 * that brought a halt go last. */
+	total = (allows < max ? allows + 1 : 2 * max) - held;
+	if (!p->cred.usable && p->config->credential.kind != CRED_NONE &&
+	    total > 1 - held)
+		total = 1 - held;	/* one, to want a token for */
+	tokens = gate_allows(&p->state.gate, p->config, w->now.utc_ms) -
+		 p->ready_n - p->looking;
+	if (total > tokens)
+		total = tokens;
+	return total > 0 ? total : 0;
+}
+
+static bool probe_credit(struct engine_world *w, struct place *p)
+{
+	struct circuit *c = &p->state.circuit;
+
+	if (p->config->profile->health.present ||
+	    p->probe_idle_ms > w->now.utc_ms ||
+	    !circuit_probe_due(c, w->now.utc_ms) ||
+	    !circuit_probe_begin(c, w->now.utc_ms))
+		return false;
+	p->probe_lent = true;
+	p->dirty = true;
+	return true;
+}
+
+static void credit_fill(struct engine_world *w, struct place *p, bool claim,
+			struct credit *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->endpoint = p->state.endpoint;
+	c->config = p->config;
+	c->config_sha256 = w->config->sha256;
+	c->profile_sha256 = p->config->profile->sha256;
+	assert(p->lent == 0 && !p->probe_lent);
+	if (!claim || w->stopping || !w->store_ok ||
+	    p->state.halt != HALT_NONE || place_paused(w, p) ||
+	    p->state.gate.paced_until_ms > w->now.utc_ms || cred_waits(w, p))
+		return;
+	if (probe_credit(w, p)) {
+		c->probe = true;
+		c->total = c->retries = 1;
+		p->lent = 1;
+		return;
+	}
+	c->total = credit_total(w, p);
+	if (c->total == 0)
+		return;
+	c->retries = gate_retries(&p->state.gate, p->config, c->total,
+				  w->now.utc_ms);
+	p->lent = c->total;
+	p->lent_retries = c->retries;
+}
+
+bool engine_batch(struct engine_world *w, struct clock_now now, bool claim,
+		  struct credit *credits, struct place_change *changes)
+{
+	bool any = false;
+
+	w->now = now;
+	for (size_t i = 0; i < w->places; i++) {
+		struct place *p = &w->place[i];
+
+		credit_fill(w, p, claim, &credits[i]);
+		any |= credits[i].total > 0;
+		changes[i].changed = p->dirty;
+		changes[i].target = p->target_answer;
+		p->target_answer = 0;
+		if (!p->dirty)
+			continue;
+		changes[i].before = p->stored;
+		changes[i].after = p->stored = p->state;
+		p->dirty = false;
+		any = true;
+	}
+	return any;
+}
+
+/* ---- what others want to know ------------------------------------------- */
+
+static void earlier(int64_t *at, int64_t other)
+{
+	if (other > 0 && other < *at)
+		*at = other;
+}
+
+int64_t engine_wake_ms(const struct engine_world *w)
+{
+	int64_t at = INT64_MAX, now = w->now.utc_ms;
+
+	for (size_t i = 0; i < w->places; i++) {
+		const struct place *p = &w->place[i];
+		const struct endpoint_state *s = &p->state;
+
+		if (s->gate.paced_until_ms > now)
+			earlier(&at, s->gate.paced_until_ms);
+		if (s->halt != HALT_NONE)
+			earlier(&at, s->halt_until_ms);
+		if (p->control.paused)
+			earlier(&at, p->control.until_ms);
+		if (s->circuit.state == CIRCUIT_OPEN)
+			earlier(&at, s->circuit.probe_at_ms > p->probe_idle_ms
+				? s->circuit.probe_at_ms : p->probe_idle_ms);
+		if (p->cred.retry_at_ms > now)
+			earlier(&at, p->cred.retry_at_ms);
+		if (p->cred.usable && !p->cred.busy)
+			earlier(&at, p->cred.renew_ms);
+		if (p->ready_n)
+			earlier(&at, gate_opens_ms(&s->gate, now));
+	}
+	return at;
+}
+
+int engine_in_flight(const struct engine_world *w)
+{
+	int n = w->transfers_n;
+
+	for (size_t i = 0; i < w->places; i++)
+		n += w->place[i].ready_n;
+	return n;
+}
+
+int engine_on_wire(const struct engine_world *w)
+{
+	return w->transfers_n;
+}
+
+const struct endpoint_state *engine_state(const struct engine_world *w,
+					  size_t endpoint)
+{
+	assert(endpoint < w->places);
+	return &w->place[endpoint].state;
+}
+
+size_t engine_live(const struct engine_world *w, struct live_row *out,
+		   size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->transfers && n < max; i++) {
+		const struct transfer *t = w->transfer[i];
+		struct live_row *r = &out[n];
+
+		if (!t)
+			continue;
+		memset(r, 0, sizeof(*r));
+		r->slot = t->id;
+		r->op = t->intent ? t->intent->op.op : 0;
+		r->n = t->intent ? t->intent->op.tries : 0;
+		r->endpoint = w->place[t->endpoint].state.endpoint;
+		r->kind = t->kind;
+		r->since_ms = t->started_ms;
+		n++;
+	}
+	return n;
+}
+
+bool engine_gauges(struct engine_world *w, struct gauge_row *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < w->places; i++) {
+		struct place *p = &w->place[i];
+
+		out[i] = p->gauge;
+		any |= p->gauged;
+		memset(&p->gauge, 0, sizeof(p->gauge));
+		p->gauge.endpoint = p->state.endpoint;
+		p->gauged = false;
+	}
+	return any;
+}

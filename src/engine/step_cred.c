@@ -1,0 +1,358 @@
+#include "engine/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/backoff.h"
+#include "core/hash.h"
+
+/*
+ * Credentials of one endpoint. One flight at a time; a token that was
+ * refused is replaced once, whoever brings the news and however often; what
+ * works is kept until something better is there (field reports B040-B045).
+ */
+
+#define ONCE_MS 60000			/* lifetime 0: one refresh a minute */
+
+struct span cred_header(const struct place *p)
+{
+	return buf_span(&p->cred.header);
+}
+
+void cred_release(struct cred *c)
+{
+	buf_wipe(&c->header);
+	buf_wipe(&c->partial);
+	free(c->refused);
+	memset(c, 0, sizeof(*c));
+}
+
+void cred_forget(struct place *p)
+{
+	struct cred *c = &p->cred;
+
+	buf_wipe(&c->header);
+	c->usable = false;
+	c->after_refusal = false;
+	c->digest_known = false;
+	c->failures = 0;
+	c->retry_at_ms = 0;
+	c->renew_ms = 0;
+}
+
+static void read_secret(struct engine_world *w, struct place *p)
+{
+	const struct cred_config *k = &p->config->credential;
+	struct effect e = {.kind = EFFECT_READ_SECRET,
+			   .endpoint = place_index(w, p)};
+
+	e.text = k->kind == CRED_HEADERS
+		? k->header_files[p->cred.reading].value : k->secret_file;
+	w->effect(w->effect_ctx, &e);
+}
+
+static void begin(struct engine_world *w, struct place *p)
+{
+	struct cred *c = &p->cred;
+	const struct cred_config *k = &p->config->credential;
+
+	assert(!c->busy);
+	if (k->kind == CRED_SESSION || k->kind == CRED_FORM_TOKEN) {
+		halt_set(w, p, HALT_CREDENTIALS, 0, 0,
+			 "this kind of credential cannot be used for sending");
+		return;
+	}
+	c->busy = true;
+	c->reading = 0;
+	buf_wipe(&c->partial);
+	read_secret(w, p);
+}
+
+bool cred_waits(const struct engine_world *w, const struct place *p)
+{
+	const struct cred *c = &p->cred;
+
+	return !c->usable && !c->busy && c->retry_at_ms > w->now.utc_ms;
+}
+
+bool cred_usable(struct engine_world *w, struct place *p)
+{
+	struct cred *c = &p->cred;
+	int64_t now = w->now.utc_ms;
+
+	if (p->config->credential.kind == CRED_NONE)
+		return c->usable = true;
+	if (c->usable) {
+		if (c->renew_ms && now >= c->renew_ms && !c->busy &&
+		    now >= c->retry_at_ms)
+			begin(w, p);	/* goes on with the old one */
+		return true;
+	}
+	if (!c->busy && now >= c->retry_at_ms)
+		begin(w, p);
+	return c->usable;
+}
+
+/* ---- what came back ----------------------------------------------------- */
+
+/* A new header is there: under a new version, for everybody. */
+static void ready(struct engine_world *w, struct place *p, struct buf *header)
+{
+	struct cred *c = &p->cred;
+
+	buf_wipe(&c->header);
+	c->header = *header;
+	*header = BUF_INIT;
+	c->busy = false;
+	c->usable = true;
+	c->after_refusal = false;
+	c->failures = 0;
+	c->retry_at_ms = 0;
+	c->version++;
+	c->got_ms = w->now.utc_ms;
+	c->renew_ms = 0;
+	c->once = false;
+	p->state.token_version = c->version;
+	p->state.token_got_ms = c->got_ms;
+	p->state.token_renew_ms = 0;
+	p->dirty = true;
+}
+
+static void static_ready(struct engine_world *w, struct place *p)
+{
+	struct cred *c = &p->cred;
+	uint8_t digest[32];
+	bool same;
+
+	hash_sha256(buf_span(&c->partial), digest);
+	same = c->digest_known && memcmp(digest, c->digest, 32) == 0;
+	memcpy(c->digest, digest, 32);
+	c->digest_known = true;
+	if (same && c->after_refusal) {
+		c->busy = false;
+		buf_wipe(&c->partial);
+		halt_set(w, p, HALT_CREDENTIALS, 0, 0,
+			 "refused, and the secret file holds the same as before");
+		return;
+	}
+	ready(w, p, &c->partial);
+}
+
+static void token_fetch(struct engine_world *w, struct place *p,
+			struct span secret)
+{
+	const struct cred_config *k = &p->config->credential;
+	struct transfer *t = transfer_new(w, p, ATTEMPT_CREDENTIAL);
+	struct buf authorization = BUF_INIT;
+
+	world_uuid(w, t->request_id);
+	token_request(k, secret, &t->body, &authorization);
+	t->request.method = xstrdup("POST");
+	t->request.url = xstrdup(k->token_url);
+	buf_adds(&t->request.headers, "Content-Type: "
+		 "application/x-www-form-urlencoded\n"
+		 "Accept: application/json\n");
+	if (authorization.len)
+		buf_addf(&t->request.headers, "Authorization: %s\n",
+			 buf_text(&authorization));
+	t->request.body = buf_span(&t->body);
+	buf_wipe(&authorization);
+	transfer_start(w, t);
+}
+
+static void add_header(struct buf *out, const char *name, const char *scheme,
+		       struct span value)
+{
+	if (out->len)
+		buf_addc(out, '\n');
+	buf_addf(out, "%s: %s", name, scheme);
+	buf_addspan(out, value);
+}
+
+void cred_secret(struct engine_world *w, struct place *p, struct span secret,
+		 bool ok, const char *error)
+{
+	const struct cred_config *k = &p->config->credential;
+	struct cred *c = &p->cred;
+	struct buf pair = BUF_INIT;
+
+	assert(c->busy);
+	if (w->stopping) {
+		c->busy = false;
+		return;
+	}
+	if (!ok || memchr(secret.p ? secret.p : "", '\n', secret.n)) {
+		c->busy = false;
+		halt_set(w, p, HALT_SECRET, 0, 0,
+			 ok ? "the secret has more than one line" : error);
+		return;
+	}
+	switch (k->kind) {
+	case CRED_BASIC:
+		buf_addf(&pair, "%s:", k->user ? k->user : "");
+		buf_addspan(&pair, secret);
+		buf_addf(&c->partial, "Authorization: Basic ");
+		hash_base64(buf_span(&pair), &c->partial);
+		buf_wipe(&pair);
+		static_ready(w, p);
+		break;
+	case CRED_BEARER:
+		add_header(&c->partial, "Authorization", "Bearer ", secret);
+		static_ready(w, p);
+		break;
+	case CRED_HEADERS:
+		add_header(&c->partial, k->header_files[c->reading].name, "",
+			   secret);
+		if (++c->reading < k->header_files_n)
+			read_secret(w, p);
+		else
+			static_ready(w, p);
+		break;
+	default:
+		assert(k->kind == CRED_OAUTH2);
+		token_fetch(w, p, secret);
+	}
+}
+
+static void trouble(struct engine_world *w, struct place *p,
+		    const struct token_answer *ta)
+{
+	struct cred *c = &p->cred;
+	int64_t wait = backoff_after_ms(&p->config->retry, ++c->failures,
+					ta->retry_after_ms, world_random(w));
+
+	if (wait < 1000)
+		wait = 1000;
+	c->busy = false;
+	c->retry_at_ms = add_ms(w->now.utc_ms, wait);
+	world_log(w, p, "token endpoint: %s; again in %lld ms", ta->why,
+		  (long long)wait);
+}
+
+/* Records the attempt; operations are not concerned. */
+static void record(struct engine_world *w, struct transfer *t,
+		   const struct answer *a, const struct token_answer *ta,
+		   const int *phases_us)
+{
+	static const enum verdict of[] = {VERDICT_COMMIT, VERDICT_RETRY,
+					  VERDICT_HALT};
+	struct place *p = &w->place[t->endpoint];
+	struct outcome *o = xcalloc(1, sizeof(*o));
+	struct effect e = {.kind = EFFECT_OUTCOME, .endpoint = t->endpoint,
+			   .outcome = o};
+	struct attempt *at = &o->attempt;
+
+	o->endpoint = at->endpoint = p->state.endpoint;
+	o->config = p->config;
+	o->kind = at->kind = ATTEMPT_CREDENTIAL;
+	at->started_ms = t->started_ms;
+	at->finished_ms = w->now.utc_ms;
+	at->status = a->status;
+	at->transport = a->transport;
+	at->verdict = o->verdict.verdict = of[ta->result];
+	o->verdict.retry_after_ms = ta->retry_after_ms;
+	o->verdict.halt = ta->halt;
+	at->layer = o->verdict.layer = a->status ? LAYER_APPLICATION
+						 : LAYER_TCP;
+	at->backoff_ms = -1;
+	text_set(at->rule, sizeof(at->rule), SPAN("token"));
+	text_set(at->why, sizeof(at->why), span_of(ta->why));
+	text_set(o->verdict.rule, sizeof(o->verdict.rule), SPAN("token"));
+	text_set(o->verdict.why, sizeof(o->verdict.why), span_of(ta->why));
+	text_set(at->request_id, sizeof(at->request_id),
+		 span_of(t->request_id));
+	if (phases_us)
+		memcpy(at->phases_us, phases_us, sizeof(at->phases_us));
+	o->engine_started_ms = w->started_ms;
+	w->effect(w->effect_ctx, &e);
+}
+
+void cred_answer(struct engine_world *w, struct transfer *t,
+		 const struct answer *a, const int *phases_us)
+{
+	struct place *p = &w->place[t->endpoint];
+	struct cred *c = &p->cred;
+	struct token_answer ta = {0};
+	struct buf header = BUF_INIT;
+
+	assert(t->kind == ATTEMPT_CREDENTIAL);
+	token_read(a, p->config->credential.scope, w->now.utc_ms, &ta);
+	record(w, t, a, &ta, phases_us);
+	transfer_end(w, t);
+	switch (ta.result) {
+	case TOKEN_OK:
+		add_header(&header, "Authorization", "Bearer ",
+			   buf_span(&ta.token));
+		ready(w, p, &header);
+		c->once = ta.lifetime_ms == 0;
+		if (ta.lifetime_ms > 0)
+			c->renew_ms = token_renew_ms(c->got_ms,
+						     ta.lifetime_ms);
+		p->state.token_renew_ms = c->renew_ms;
+		break;
+	case TOKEN_TROUBLE:
+		trouble(w, p, &ta);
+		break;
+	case TOKEN_REFUSED:
+		c->busy = false;
+		halt_set(w, p, ta.halt == HALT_NONE ? HALT_CREDENTIALS
+						    : ta.halt, 0, 0, ta.why);
+		break;
+	}
+	buf_wipe(&ta.token);
+}
+
+/* ---- refusals by the vendor --------------------------------------------- */
+
+bool cred_fresh(const struct place *p, int64_t op)
+{
+	for (size_t i = 0; i < p->cred.refused_n; i++)
+		if (p->cred.refused[i].op == op)
+			return p->cred.refused[i].version < p->cred.version;
+	return false;
+}
+
+void cred_settled(struct place *p, int64_t op)
+{
+	struct cred *c = &p->cred;
+
+	for (size_t i = 0; i < c->refused_n; i++)
+		if (c->refused[i].op == op) {
+			c->refused[i] = c->refused[--c->refused_n];
+			return;
+		}
+}
+
+static void remember(struct cred *c, int64_t op, int64_t version)
+{
+	for (size_t i = 0; i < c->refused_n; i++)
+		if (c->refused[i].op == op) {
+			c->refused[i].version = version;
+			return;
+		}
+	c->refused = xrealloc(c->refused,
+			      (c->refused_n + 1) * sizeof(*c->refused));
+	c->refused[c->refused_n++] = (struct refused){op, version};
+}
+
+void cred_refused(struct engine_world *w, struct place *p,
+		  const struct transfer *t)
+{
+	struct cred *c = &p->cred;
+
+	if (t->intent)
+		remember(c, t->intent->op.op, t->token_version);
+	if (t->token_version < c->version || !c->usable)
+		return;			/* late news: a newer one is there */
+	if (p->config->credential.kind == CRED_NONE) {
+		halt_set(w, p, HALT_CREDENTIALS, 0,
+			 t->intent ? t->intent->op.op : 0,
+			 "the vendor wants credentials and none are configured");
+		return;
+	}
+	buf_wipe(&c->header);
+	c->usable = false;
+	c->after_refusal = true;
+	if (c->once)
+		c->retry_at_ms = add_ms(c->got_ms, ONCE_MS);
+}

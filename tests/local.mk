@@ -36,6 +36,8 @@ AM_TESTS_ENVIRONMENT = \
 	export PYTHONDONTWRITEBYTECODE;
 
 E2E = \
+	tests/e2e/acts.py \
+	tests/e2e/bad_input.py \
 	tests/e2e/deliver.py \
 	tests/e2e/kill.py \
 	tests/e2e/restore.py

@@ -11,11 +11,16 @@
 /* Ceiling before jitter: base * multiplier^(attempt-1), at most cap.
  * attempt counts sends used, from 1. */
 int64_t backoff_ceiling_ms(const struct retry_policy *, int attempt);
-/* full: uniform in [0, ceiling]; additive: ceiling + [0, base], <= cap. */
+/* full: uniform in [0, ceiling]; additive: ceiling + [0, base], where the
+ * ceiling leaves room for the whole jitter under the cap (B015). */
 int64_t backoff_ms(const struct retry_policy *, int attempt, uint64_t random);
-/* Retry-After wins over the policy and is never early; -1 = none given. */
+/* Retry-After wins over the policy and is never early; -1 = none given; 0 =
+ * nonsense: backoff. With any given, at least 1 s. */
 int64_t backoff_after_ms(const struct retry_policy *, int attempt,
 			 int64_t retry_after_ms, uint64_t random);
+/* first * multiplier^steps, at most cap; whatever the arguments. */
+int64_t backoff_scaled_ms(int64_t first_ms, double multiplier, int steps,
+			  int64_t cap_ms);
 int64_t add_ms(int64_t at_ms, int64_t delay_ms);	/* saturating */
 
 #endif

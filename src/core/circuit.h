@@ -1,7 +1,8 @@
 /*
  * circuit.h - floor 0: the circuit of one endpoint (DESIGN.md section 7).
  *
- * Failure = retry or unknown; commit and poll are success; all else is
+ * Failure = retry or unknown; commit and poll are success, and so is a read
+ * that got its answer (found, absent, still running, ...); all else is
  * neutral. Only attempts begun in the present generation count. Durable: the
  * struct is what the store keeps. Half-open after a restart is open with a
  * fresh timer. Field reports B021-B027.
@@ -41,7 +42,8 @@ void circuit_restart(struct circuit *, const struct circuit_policy *,
  * limit)? 0 while open. */
 int circuit_allows(const struct circuit *, int max_in_flight);
 bool circuit_probe_due(const struct circuit *, int64_t now_ms);
-/* Takes the only probe slot; earliest_ms: pressure that binds probes too. */
+/* Takes the only probe slot. Pressure (gate.h) binds probes too: the caller
+ * asks it first. */
 bool circuit_probe_begin(struct circuit *, int64_t now_ms);
 /* The probe ended without an outcome (never sent, cut). */
 void circuit_probe_release(struct circuit *, int64_t now_ms);
@@ -49,6 +51,13 @@ void circuit_probe_release(struct circuit *, int64_t now_ms);
 bool circuit_outcome(struct circuit *, const struct circuit_policy *,
 		     int64_t generation, int64_t op, bool probe,
 		     enum verdict, int64_t now_ms);
+/* Counts open time for open_wait; stopped: by a person, does not count.
+ * Call before the state or `stopped` changes. Also clamps the probe time to
+ * one wait when the clock was stepped back. */
+void circuit_count(struct circuit *, bool stopped, int64_t now_ms);
+/* Open time that counts for something that waits since since_ms; never more
+ * than true. 0 when it is not open. */
+int64_t circuit_waited_ms(const struct circuit *, int64_t since_ms);
 /* A person resumes: closed through a slow start. */
 void circuit_close(struct circuit *, int64_t now_ms);
 

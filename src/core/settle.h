@@ -10,6 +10,7 @@
 #ifndef EDCSYNC_CORE_SETTLE_H
 #define EDCSYNC_CORE_SETTLE_H
 
+#include "core/circuit.h"
 #include "core/config.h"
 #include "core/op.h"
 #include "core/verdict.h"
@@ -41,15 +42,29 @@ struct settle_out {
 	const char *resolution;		/* audit word: success, exhausted,
 					 * dead_lettered, rejected, retry,
 					 * polling, look_up, unwatched,
-					 * inconclusive, not_sent */
+					 * inconclusive, absent, not_sent */
 };
 
+/*
+ * SEND needs state SENDING, POLL needs POLLING. LOOK_UP settles CHECKING;
+ * at any resting state it is a person's check or a reconciliation: found,
+ * refused, running and proven absence act as the table says, everything
+ * else is EV_CHECKED and changes nothing. endpoint NULL is for cut attempts
+ * only: they wait, next = look_up, until the endpoint is configured again.
+ * Where an operation goes back to wait, runnable is set: it was the one that
+ * moved, so nothing earlier is in its way.
+ */
 void settle_attempt(struct op *, const struct settle_in *,
 		    const struct verdict_out *, struct settle_out *);
 
-/* At claim, with the gates already open: what is to be done with this
- * operation? CLAIM_* or STALE, EXPIRED, KEY_OVER, LOOK_AGAIN (then it is not
- * claimed but changed). `stale` is the store's finding. Applies the event. */
+/*
+ * At claim, with the gates already open: what is to be done with this
+ * operation? CLAIM_*, or STALE, EXPIRED, KEY_OVER, LOOK_AGAIN, EXHAUSTED
+ * (then it is not claimed but changed: save it, no flight). `stale` is the
+ * store's finding. Applies the event. A claim raises `tries` (the attempt's
+ * number) and takes `runnable` away. What may not be sent any more (stale,
+ * total time over) but is of unknown outcome looks up first where it can.
+ */
 enum op_event settle_claim(struct op *, const struct endpoint_config *,
 			   bool stale, int64_t now_ms);
 
@@ -64,5 +79,20 @@ void settle_restored(struct op *, const struct endpoint_config *,
 /* The poll budget ran out after a last look, or open_wait is over. */
 void settle_budget_over(struct op *, int64_t now_ms);
 void settle_open_wait(struct op *, int64_t now_ms);
+/* Has it waited open_wait_ms for this circuit? Paused time does not count
+ * (circuit_count); the answer is never early. */
+bool settle_open_wait_over(const struct op *, const struct circuit *,
+			   const struct circuit_policy *);
+/* Its row cannot be stored. after_send: an attempt may have happened. */
+void settle_internal(struct op *, bool after_send, int64_t now_ms);
+
+/*
+ * A person sends it back (DESIGN.md section 11 "replay"): same key, fresh
+ * budget, times kept. Looks up first where the outcome is unknown; without a
+ * look-up the live key, else evidence of absence is needed. Returns NULL when
+ * done (event REPLAY applied), else a sentence why not, nothing changed.
+ */
+const char *settle_replay(struct op *, const struct endpoint_config *,
+			  bool verified_absent, int64_t now_ms);
 
 #endif

@@ -7,6 +7,7 @@
 #define BUDGET_MAX 100.0
 /* Pressure: halved each time, never under this, recovers by a share of the
  * present pace an answer. */
+#define PAUSE_MIN_MS 1000
 #define PACE_MIN_PER_S 0.5
 #define PACE_RECOVER 0.02
 /* Where no pace is configured, this fast means "no limit" again. */
@@ -101,10 +102,10 @@ void gate_pace(struct gate *g, const struct endpoint_config *e,
 		    g->per_second > e->rate.per_second)
 			g->per_second = e->rate.per_second;
 	}
+	if (until_ms < add_ms(now_ms, PAUSE_MIN_MS))
+		until_ms = add_ms(now_ms, PAUSE_MIN_MS);
 	if (until_ms > g->paced_until_ms)
 		g->paced_until_ms = until_ms;
-	if (g->paced_until_ms < now_ms)
-		g->paced_until_ms = now_ms;
 	/* One may go when the pause ends, the others at the slower pace. */
 	g->tokens = 1;
 	g->refilled_ms = g->paced_until_ms;

@@ -1,6 +1,28 @@
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	src/core/base.c src/core/base.h src/core/limits.h \
+	src/core/profile.h \
+	src/core/profile.c \
+	src/core/profile_parse.c \
+	src/core/profile_load.c \
+	src/core/cond.c \
+	src/core/classify.h \
+	src/core/classify.c \
+	src/core/lookup.h \
+	src/core/lookup.c \
+	src/core/request.h \
+	src/core/request.c \
+	src/core/url.c \
+	src/core/token.h \
+	src/core/token.c \
+	src/core/config.h \
+	src/core/config.c \
+	src/core/config_table.c \
+	src/core/config_table.h \
+	src/core/mask.h \
+	src/core/mask.c \
+	src/core/profile_cases.h \
+	src/core/profile_cases.c \
 	src/core/op.c \
 	src/core/op.h \
 	src/core/settle.c \
@@ -20,6 +42,8 @@ libcore_a_SOURCES = \
 	src/core/poll.h \
 	src/core/right.c \
 	src/core/right.h \
+	src/core/why.c \
+	src/core/why.h \
 	src/core/verdict.c \
 	src/core/verdict.h \
 	src/core/json.c \

@@ -30,6 +30,7 @@ struct view_op {
 	int http_status;		/* of the last attempt, 0 none */
 	char *why;			/* computed line */
 	int notes;
+	char *poll_word, *job_id;	/* while it is polled or was; NULL */
 };
 void view_op_release(struct view_op *);
 
@@ -48,13 +49,24 @@ struct view_page {
 /* Calls back per row; non-zero stops. Returns rows given or < 0. */
 int64_t view_ops(struct view *, const struct view_page *,
 		 int (*each)(void *, const struct view_op *), void *);
+/* ST_NONE: no such operation; else *out is filled, and released by the
+ * caller. By name, or by handle. */
 int view_op(struct view *, const char *op_id, const struct view_page *,
-	    struct view_op *);
+	    struct view_op *out);
+int view_op_handle(struct view *, int64_t op, const struct view_page *,
+		   struct view_op *out);
 
 int view_attempts(struct view *, int64_t op,
 	int (*each)(void *, const struct attempt *), void *);
 
-struct view_note { int64_t at_ms; const char *author, *text; };
+/* The durable intent of an operation whose attempt is on the wire now. */
+int view_flight(struct view *, int64_t op, struct flight *);
+
+struct view_note {
+	int64_t at_ms;
+	const char *author, *text;
+	const char *printed_name;	/* or NULL */
+};
 int view_notes(struct view *, int64_t op,
 	int (*each)(void *, const struct view_note *), void *);
 
@@ -62,17 +74,20 @@ struct view_intervention {
 	int64_t at_ms;
 	const char *verb, *actor, *printed_name, *reason_code, *reason,
 		   *result, *old_value, *new_value;
+	const char *words;		/* the outcome in words, or NULL */
 	bool is_signed;
+	const char *meaning;		/* of the signature, or NULL */
+	int64_t signed_ms;
 };
 int view_interventions(struct view *, int64_t op,
 	int (*each)(void *, const struct view_intervention *), void *);
 /* The chain of supersedes, oldest first. */
-int view_lineage(struct view *, int64_t op,
+int view_lineage(struct view *, int64_t op, const struct view_page *,
 	int (*each)(void *, const struct view_op *), void *);
 int view_payload(struct view *, int64_t op, bool original, struct buf *);
 
 struct view_endpoint {
-	char *name, *environment;
+	const char *name, *environment;	/* borrowed, as is all of it */
 	struct endpoint_state state;
 	struct endpoint_control control;
 	int64_t count[OP_STATE_COUNT];
@@ -87,18 +102,29 @@ struct view_need {
 	const char *kind;		/* dead, unknown, rejected, unwatched,
 					 * unclear, halted, paused, circuit,
 					 * vendor_wait, store_restored,
-					 * store_trouble, urgent */
-	int64_t count, oldest_ms;
-	const char *endpoint;
+					 * store_trouble, urgent,
+					 * not_configured */
+	int64_t count, oldest_ms;	/* oldest: 0 not known */
+	const char *endpoint;		/* NULL: the store itself */
 	const char *words;		/* what it is */
 	const char *next;		/* the command to go on with */
 };
 int view_needs(struct view *, const struct config *, int64_t now_ms,
 	int (*each)(void *, const struct view_need *), void *);
 
-/* find: subject sheet cells and single hits. */
+/*
+ * find: a text is tried as, in this order, op_id, idempotency key,
+ * correlation id, id of the vendor (record, correlation, job), subject key,
+ * the beginning of words of a subject key, id of a request or an answer. The
+ * first kind that finds anything ends the search. Cells of a sheet come sorted by study,
+ * subject, event (in the order the events first came) and form.
+ * ST_NONE: nothing is called that.
+ */
 struct view_hit {
 	const char *kind;		/* subject | operation */
+	const char *by;			/* what the text was: op_id, key,
+					 * correlation, vendor, subject,
+					 * request */
 	const struct view_op *op;	/* operation, or one cell of a sheet */
 };
 int view_find(struct view *, struct span text, const char *study,
@@ -111,6 +137,8 @@ int view_unclear(struct view *,
 int view_audit(struct view *, int64_t from_seq, const char *op_id,
 	       int64_t limit,
 	       int (*each)(void *, const struct audit_row *), void *);
+/* The last record; seq 0 when there is none. */
+int view_audit_head(struct view *, int64_t *seq, int64_t *at_ms);
 int view_request(struct view *, int64_t id, struct request_row *);
 int view_meta(struct view *, const char *key, struct buf *);
 

@@ -131,6 +131,7 @@ void out_flush(struct out *out)
 
 static void before_value(struct out *out, const char *key)
 {
+	assert(out->depth >= 0 && out->depth < OUT_DEPTH_MAX);
 	assert(out->depth > 0 || !key);
 	if (out->depth && !out->first[out->depth])
 		buf_addc(&out->line, ',');

@@ -1,0 +1,487 @@
+/* sqlite.c - opening, closing, transactions and meta of the SQLite store. */
+#define _GNU_SOURCE
+#include "store/sqlite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/audit.h"
+#include "store/migrate.h"
+
+#define BUSY_MS_DEFAULT 10000
+
+/* Transactions. */
+
+static void forget(struct sqlite_store *s)
+{
+	s->epoch++;
+	s->head.known = false;
+	s->next_op = 0;
+	count_clear(&s->counts);
+}
+
+/* Back to IDLE, whatever happened. */
+static void leave(struct sqlite_store *s)
+{
+	forget(s);
+	s->base.tx = TX_IDLE;
+	s->base.in_savepoint = false;
+	turnstile_leave(s->turn);
+}
+
+static int begin(struct store *st, enum store_durability durability)
+{
+	struct sqlite_store *s = sq(st);
+	int rc;
+
+	store_door_begin(st);
+	buf_clear(&st->error);
+	if (s->read_only)
+		return store_trouble(st, ST_READONLY, "the store was opened "
+				     "for reading only");
+	if (!turnstile_enter(s->turn, s->busy_ms, &st->error))
+		return ST_BUSY;
+	forget(s);
+	rc = db_durable(st->db, durability == DURABLE);
+	if (!rc)
+		rc = query_run(DB_Q(st->db, "BEGIN IMMEDIATE"));
+	if (!rc) {
+		st->tx = TX_WRITING;
+		if (st->audit)
+			rc = audit_check_restored(st, s->now_ms);
+	}
+	if (rc) {
+		db_rollback(st->db);
+		leave(s);
+	}
+	return rc;
+}
+
+static int flush_counts(struct sqlite_store *s)
+{
+	struct query *q;
+	size_t i, state;
+	int rc = ST_OK;
+
+	for (i = 0; i < s->counts.n; i++) {
+		for (state = 0; !rc && state < OP_STATE_COUNT; state++) {
+			if (!s->counts.v[i].n[state])
+				continue;
+			q = DB_Q(s->base.db, "INSERT INTO counter VALUES"
+				 "(?1, ?2, ?3) ON CONFLICT DO UPDATE"
+				 " SET n = n + excluded.n");
+			query_int(q, 1, s->counts.v[i].endpoint);
+			query_int(q, 2, (int64_t)state);
+			query_int(q, 3, s->counts.v[i].n[state]);
+			rc = query_run(q);
+		}
+	}
+	return rc;
+}
+
+static int commit(struct store *st)
+{
+	int rc;
+
+	store_door_commit(st);
+	rc = flush_counts(sq(st));
+	if (!rc)
+		rc = query_run(DB_Q(st->db, "COMMIT"));
+	if (rc)
+		return store_result(st, rc);
+	leave(sq(st));
+	return ST_OK;
+}
+
+static void rollback(struct store *st)
+{
+	store_door_rollback(st);
+	db_rollback(st->db);
+	leave(sq(st));
+}
+
+static int savepoint(struct store *st)
+{
+	struct sqlite_store *s = sq(st);
+	int rc;
+
+	store_door_savepoint(st);
+	rc = query_run(DB_Q(st->db, "SAVEPOINT one"));
+	if (rc)
+		return store_result(st, rc);
+	s->head_saved = s->head;
+	count_copy(&s->counts_saved, &s->counts);
+	st->tx = TX_SAVED;
+	st->in_savepoint = true;
+	return ST_OK;
+}
+
+static int release(struct store *st)
+{
+	int rc;
+
+	store_door_release(st);
+	rc = query_run(DB_Q(st->db, "RELEASE one"));
+	if (rc)
+		return store_result(st, rc);
+	st->tx = TX_WRITING;
+	st->in_savepoint = false;
+	return ST_OK;
+}
+
+static int rollback_to(struct store *st)
+{
+	struct sqlite_store *s = sq(st);
+	int rc;
+
+	store_door_rollback_to(st);
+	/* Some trouble rolls everything back; then nothing can be saved. */
+	if (!db_in_transaction(st->db))
+		return store_trouble(st, ST_ERROR, "the whole transaction "
+				     "was rolled back");
+	rc = query_run(DB_Q(st->db, "ROLLBACK TO one"));
+	if (!rc)
+		rc = query_run(DB_Q(st->db, "RELEASE one"));
+	if (rc)
+		return store_result(st, rc);
+	s->epoch++;
+	s->next_op = 0;
+	s->head = s->head_saved;
+	count_copy(&s->counts, &s->counts_saved);
+	st->tx = TX_WRITING;
+	st->in_savepoint = false;
+	return ST_OK;
+}
+
+static bool changed(struct store *st)
+{
+	struct sqlite_store *s = sq(st);
+	int64_t now = 0, before = s->data_version;
+
+	assert(st->tx == TX_IDLE);
+	if (db_data_version(st->db, &now))
+		return true;	/* let the caller look and find out */
+	s->data_version = now;
+	return now != before;
+}
+
+/* Meta. */
+
+static int meta_get(struct store *st, const char *key, struct buf *out)
+{
+	struct query *q;
+	int rc;
+
+	store_door_read(st);
+	assert(key && out);
+	q = DB_Q(st->db, "SELECT value FROM meta WHERE key = ?1");
+	query_text(q, 1, key);
+	rc = query_one(q);
+	if (rc == ST_OK) {
+		buf_addspan(out, query_col_span(q, 0));
+		query_reset(q);
+	}
+	return store_result(st, rc);
+}
+
+static int meta_put(struct store *st, const char *key, const char *value)
+{
+	struct query *q;
+
+	store_door_write(st);
+	assert(key && *key && value);
+	q = DB_Q(st->db, "INSERT OR REPLACE INTO meta VALUES(?1, ?2)");
+	query_text(q, 1, key);
+	query_text(q, 2, value);
+	return store_result(st, query_run(q));
+}
+
+static void sqlite_close(struct store *st)
+{
+	struct sqlite_store *s = sq(st);
+
+	if (st->audit)
+		audit_close(st->audit);
+	db_close(st->db);
+	turnstile_close(s->turn);
+	count_release(&s->counts);
+	count_release(&s->counts_saved);
+	buf_release(&st->error);
+	free(st->reserve_path);
+	free(s);
+}
+
+static const struct store_ops sqlite_ops = {
+	.name = "sqlite",
+	.begin = begin,
+	.commit = commit,
+	.rollback = rollback,
+	.savepoint = savepoint,
+	.release = release,
+	.rollback_to = rollback_to,
+	.close = sqlite_close,
+	.changed = changed,
+	.meta_get = meta_get,
+	.meta_put = meta_put,
+	.endpoint_intern = sqlite_endpoint_intern,
+	.endpoint_each = sqlite_endpoint_each,
+	.state_get = sqlite_state_get,
+	.state_put = sqlite_state_put,
+	.control_get = sqlite_control_get,
+	.control_put = sqlite_control_put,
+	.ruleset_put = sqlite_ruleset_put,
+	.record_intern = sqlite_record_intern,
+	.record_started = sqlite_record_started,
+	.record_newest = sqlite_record_newest,
+	.record_same = sqlite_record_same,
+	.record_earlier = sqlite_record_earlier,
+	.record_later = sqlite_record_later,
+	.op_insert = sqlite_op_insert,
+	.op_get = sqlite_op_get,
+	.op_find = sqlite_op_find,
+	.key_held = sqlite_key_held,
+	.op_save = sqlite_op_save,
+	.payload = sqlite_payload,
+	.ready = sqlite_ready,
+	.next_due = sqlite_next_due,
+	.lane = sqlite_lane,
+	.op_scan = sqlite_op_scan,
+	.shift_due = sqlite_shift_due,
+	.count = sqlite_count,
+	.flight_put = sqlite_flight_put,
+	.flight_get = sqlite_flight_get,
+	.flight_drop = sqlite_flight_drop,
+	.flight_each = sqlite_flight_each,
+	.attempt_put = sqlite_attempt_put,
+	.poll_get = sqlite_poll_get,
+	.poll_put = sqlite_poll_put,
+	.poll_drop = sqlite_poll_drop,
+	.submission_put = sqlite_submission_put,
+	.line_get = sqlite_line_get,
+	.line_put = sqlite_line_put,
+	.unclear_put = sqlite_unclear_put,
+	.request_next = sqlite_request_next,
+	.request_put = sqlite_request_put,
+	.live_put = sqlite_live_put,
+	.live_clear = sqlite_live_clear,
+	.gauge_add = sqlite_gauge_add,
+	.audit_head = sqlite_audit_head,
+	.audit_put = sqlite_audit_put,
+	.audit_each = sqlite_audit_each,
+};
+
+/* Opening. */
+
+static void on_trouble(void *ctx, int result, const char *words)
+{
+	struct store *st = ctx;
+
+	buf_clear(&st->error);
+	buf_adds(&st->error, words);
+	store_result(st, result);
+}
+
+static int check_place(const struct store_options *o, struct buf *error)
+{
+	char kind[32];
+
+	if (path_is_network(o->path, kind)) {
+		buf_addf(error, "the store %s is on %s: locks and the log "
+			 "need a local disk, put it on one", o->path, kind);
+		return ST_NETWORK_FS;
+	}
+	if (access(o->path, F_OK)) {
+		if (errno != ENOENT || !o->create) {
+			buf_addf(error, "cannot open the store %s: %s",
+				 o->path, strerror(errno));
+			return errno == ENOENT ? ST_IO : ST_READONLY;
+		}
+	} else if (!o->read_only && access(o->path, W_OK)) {
+		buf_addf(error, "cannot write the store %s: %s", o->path,
+			 strerror(errno));
+		return ST_READONLY;
+	}
+	return ST_OK;
+}
+
+/* The folder: the database itself may not exist on a full disk. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return xstrdup(".");
+	return xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* Compares the key in hand with the one the store was made with. */
+static int check_key(struct store *st, bool fresh)
+{
+	struct buf held = BUF_INIT;
+	sha256_hex id;
+	int rc;
+
+	audit_key_id(st->audit, id);
+	rc = meta_get(st, "audit_key", &held);
+	if (rc == ST_OK && *id && strcmp(buf_text(&held), id))
+		rc = store_trouble(st, ST_KEY, "the audit key is of another "
+				   "store: nothing is written");
+	else if (rc == ST_NONE && fresh)
+		rc = meta_put(st, "audit_key", id);
+	buf_release(&held);
+	return rc < 0 ? rc : ST_OK;
+}
+
+static int say_created(struct store *st, int64_t now_ms)
+{
+	struct audit_event e = {.type = AUDIT_STORE_CREATED, .at_ms = now_ms,
+				.backoff_ms = -1, .new_value = st->store_id};
+
+	return audit_append(st, &e, NULL);
+}
+
+static int say_migrated(struct store *st, int from, int to, int64_t now_ms)
+{
+	struct buf was = BUF_INIT, is = BUF_INIT;
+	struct audit_event e = {.type = AUDIT_SCHEMA, .at_ms = now_ms,
+				.backoff_ms = -1};
+	int rc;
+
+	buf_addi(&was, from);
+	buf_addi(&is, to);
+	e.old_value = buf_text(&was);
+	e.new_value = buf_text(&is);
+	rc = audit_append(st, &e, NULL);
+	buf_release(&was);
+	buf_release(&is);
+	return rc;
+}
+
+/* Reads the store's id, or gives it one together with its key. Inside one
+ * transaction: of several processes on a fresh path one is the maker. */
+static int adopt(struct store *st, const struct store_options *o, int from,
+		 int to)
+{
+	struct buf id = BUF_INIT, words = BUF_INIT;
+	struct audit *audit;
+	bool fresh;
+	int rc;
+
+	rc = meta_get(st, "store_id", &id);
+	fresh = rc == ST_NONE;
+	if (rc < 0)
+		return rc;
+	if (fresh && o->read_only)
+		return store_trouble(st, ST_CORRUPT, "its creation was never "
+				     "finished: open it once for writing");
+	if (fresh)
+		store_uuid(st->store_id);
+	else
+		text_set(st->store_id, sizeof(st->store_id), buf_span(&id));
+	buf_release(&id);
+	rc = ST_OK;
+	audit = audit_open(o, fresh, st->store_id, &words, &rc);
+	if (!audit)
+		store_trouble(st, rc, "%s", buf_text(&words));
+	buf_release(&words);
+	if (!audit)
+		return rc;
+	st->audit = audit;
+	if (fresh)
+		rc = meta_put(st, "store_id", st->store_id);
+	if (!rc)
+		rc = check_key(st, fresh);
+	if (!rc && fresh)
+		rc = say_created(st, o->now_ms);
+	if (!rc && from > 0 && from != to)
+		rc = say_migrated(st, from, to, o->now_ms);
+	return rc;
+}
+
+/* Whoever may write: one process at a time switches the log on and brings
+ * the schema up; the store's identity is one transaction more. */
+static int open_writer(struct store *st, const struct store_options *o)
+{
+	struct sqlite_store *s = sq(st);
+	struct db_options d = {.path = o->path, .create = o->create,
+			       .busy_ms = s->busy_ms};
+	int from = 0, to = 0, rc;
+
+	s->turn = turnstile_open(o->path, &st->error);
+	if (!s->turn)
+		return ST_READONLY;
+	if (!turnstile_enter(s->turn, s->busy_ms, &st->error))
+		return ST_BUSY;
+	rc = db_open(&d, &st->db, &st->error);
+	if (!rc)
+		db_on_trouble(st->db, on_trouble, st);
+	if (!rc)
+		rc = migrate(st->db, o->program, o->now_ms, &from, &to);
+	turnstile_leave(s->turn);
+	if (!rc)
+		rc = begin(st, DURABLE);
+	if (rc)
+		return rc;
+	rc = adopt(st, o, from, to);
+	if (!rc)
+		rc = commit(st);
+	if (rc)
+		rollback(st);
+	return rc;
+}
+
+static int open_reader(struct store *st, const struct store_options *o)
+{
+	struct db_options d = {.path = o->path, .read_only = true,
+			       .busy_ms = sq(st)->busy_ms};
+	int version = 0, rc;
+
+	rc = db_open(&d, &st->db, &st->error);
+	if (rc)
+		return rc;
+	db_on_trouble(st->db, on_trouble, st);
+	rc = migrate_version(st->db, &version);
+	if (!rc && version < migrate_newest())
+		rc = store_trouble(st, ST_READONLY, "its schema %d is older "
+				   "than this program's: open it once for "
+				   "writing", version);
+	return rc ? rc : adopt(st, o, version, version);
+}
+
+int store_sqlite_open(const struct store_options *o, struct store **out,
+		      struct buf *error)
+{
+	struct sqlite_store *s;
+	int64_t data_version = 0;
+	int rc;
+
+	assert(o && o->path && out && error);
+	*out = NULL;
+	rc = check_place(o, error);
+	if (rc)
+		return rc;
+	s = xcalloc(1, sizeof(*s));
+	s->base.ops = &sqlite_ops;
+	s->read_only = o->read_only;
+	s->busy_ms = o->busy_ms > 0 ? o->busy_ms : BUSY_MS_DEFAULT;
+	s->now_ms = o->now_ms;
+	s->epoch = 1;
+	s->base.reserve_path = folder_of(o->path);
+	s->base.reserve_bytes = o->reserve_bytes;
+	rc = o->read_only ? open_reader(&s->base, o) :
+			    open_writer(&s->base, o);
+	if (!rc)
+		rc = db_data_version(s->base.db, &data_version);
+	if (rc) {
+		if (!strstr(buf_text(&s->base.error), o->path))
+			buf_addf(error, "the store %s: ", o->path);
+		buf_adds(error, buf_text(&s->base.error));
+		sqlite_close(&s->base);
+		return rc;
+	}
+	s->data_version = data_version;
+	*out = &s->base;
+	return ST_OK;
+}

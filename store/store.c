@@ -1,0 +1,208 @@
+/* store.c - what every back-end shares: doors, words, exit codes, counters. */
+#define _GNU_SOURCE
+#include "store/store_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/statvfs.h>
+
+#include "store/db.h"
+
+/* sysexits, by -result. */
+static const int exit_codes[] = {
+	[-ST_BUSY] = 75, [-ST_FULL] = 74, [-ST_IO] = 74,
+	[-ST_READONLY] = 73, [-ST_NEWER] = 78, [-ST_CORRUPT] = 65,
+	[-ST_KEY] = 77, [-ST_NETWORK_FS] = 78, [-ST_ERROR] = 70,
+};
+
+int store_exit_code(int result)
+{
+	if (result >= 0)
+		return 0;
+	assert((size_t)-result < ARRAY_SIZE(exit_codes));
+	return exit_codes[-result];
+}
+
+const char *store_error(const struct store *s)
+{
+	assert(s);
+	return buf_text(&s->error);
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	assert(s->tx == TX_IDLE);
+	s->ops->close(s);
+}
+
+struct db *store_db(struct store *s)
+{
+	assert(s);
+	return s->db;
+}
+
+int store_reserve_ok(struct store *s)
+{
+	struct statvfs v;
+	uint64_t left;
+
+	assert(s);
+	if (!s->reserve_path || s->reserve_bytes <= 0)
+		return ST_OK;
+	if (statvfs(s->reserve_path, &v)) {
+		buf_clear(&s->error);
+		buf_addf(&s->error, "cannot ask for disk space at %s: %s",
+			 s->reserve_path, strerror(errno));
+		return ST_IO;
+	}
+	left = (uint64_t)v.f_bavail * v.f_frsize;
+	if (left >= (uint64_t)s->reserve_bytes)
+		return ST_OK;
+	buf_clear(&s->error);
+	buf_addf(&s->error, "only %llu MiB left at %s, %lld MiB are kept for "
+		 "outcomes: nothing new is sent until there is room",
+		 (unsigned long long)(left >> 20), s->reserve_path,
+		 (long long)(s->reserve_bytes >> 20));
+	return ST_FULL;
+}
+
+/* Doors. */
+
+void store_door_read(const struct store *s)
+{
+	assert(s && s->tx != TX_FAILED);
+}
+
+void store_door_write(const struct store *s)
+{
+	assert(s && (s->tx == TX_WRITING || s->tx == TX_SAVED));
+}
+
+void store_door_begin(const struct store *s)
+{
+	assert(s && s->tx == TX_IDLE);
+}
+
+void store_door_commit(const struct store *s)
+{
+	assert(s && s->tx == TX_WRITING);
+}
+
+void store_door_rollback(const struct store *s)
+{
+	assert(s && s->tx != TX_IDLE);
+}
+
+void store_door_savepoint(const struct store *s)
+{
+	assert(s && s->tx == TX_WRITING && !s->in_savepoint);
+}
+
+void store_door_release(const struct store *s)
+{
+	assert(s && s->tx == TX_SAVED && s->in_savepoint);
+}
+
+void store_door_rollback_to(const struct store *s)
+{
+	assert(s && s->in_savepoint);
+	assert(s->tx == TX_SAVED || s->tx == TX_FAILED);
+}
+
+int store_result(struct store *s, int rc)
+{
+	if (rc < 0 && s->tx != TX_IDLE)
+		s->tx = TX_FAILED;
+	return rc;
+}
+
+int store_trouble(struct store *s, int rc, const char *fmt, ...)
+{
+	va_list ap;
+
+	assert(rc < 0);
+	buf_clear(&s->error);
+	va_start(ap, fmt);
+	buf_addv(&s->error, fmt, ap);
+	va_end(ap);
+	return store_result(s, rc);
+}
+
+void store_uuid(char out[37])
+{
+	uint8_t b[16];
+	char hex[33];
+
+	if (getrandom(b, sizeof(b), 0) != sizeof(b))
+		abort();
+	b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
+	b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+	hash_hex(b, sizeof(b), hex);
+	snprintf(out, 37, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
+		 hex + 16, hex + 20);
+}
+
+/* Counters. */
+
+static struct count_delta *delta_of(struct count_deltas *d, int64_t endpoint)
+{
+	size_t i;
+
+	for (i = 0; i < d->n; i++)
+		if (d->v[i].endpoint == endpoint)
+			return &d->v[i];
+	if (d->n == d->cap) {
+		d->cap = d->cap ? 2 * d->cap : 8;
+		d->v = xrealloc(d->v, d->cap * sizeof(*d->v));
+	}
+	d->v[d->n] = (struct count_delta){.endpoint = endpoint};
+	return &d->v[d->n++];
+}
+
+void count_add(struct count_deltas *d, int64_t endpoint, enum op_state state,
+	       int64_t by)
+{
+	assert(d && state < OP_STATE_COUNT);
+	delta_of(d, endpoint)->n[state] += by;
+}
+
+int64_t count_of(const struct count_deltas *d, int64_t endpoint,
+		 enum op_state state)
+{
+	int64_t n = 0;
+	size_t i;
+
+	assert(d && state < OP_STATE_COUNT);
+	for (i = 0; i < d->n; i++)
+		if (!endpoint || d->v[i].endpoint == endpoint)
+			n += d->v[i].n[state];
+	return n;
+}
+
+void count_copy(struct count_deltas *dst, const struct count_deltas *src)
+{
+	assert(dst != src);
+	if (dst->cap < src->n) {
+		dst->cap = src->n;
+		dst->v = xrealloc(dst->v, dst->cap * sizeof(*dst->v));
+	}
+	if (src->n)
+		memcpy(dst->v, src->v, src->n * sizeof(*src->v));
+	dst->n = src->n;
+}
+
+void count_clear(struct count_deltas *d)
+{
+	d->n = 0;
+}
+
+void count_release(struct count_deltas *d)
+{
+	free(d->v);
+	*d = (struct count_deltas){NULL, 0, 0};
+}

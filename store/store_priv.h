@@ -1,0 +1,47 @@
+/*
+ * store_priv.h - floor 1, private to the back-ends: the doors of store.h.
+ *
+ * A door asserts that the call is allowed in the present transaction state;
+ * misuse is a bug and stops the program. Leaving a slot goes through
+ * store_result, which turns trouble inside a transaction into FAILED.
+ */
+#ifndef EDCSYNC_STORE_STORE_PRIV_H
+#define EDCSYNC_STORE_STORE_PRIV_H
+
+#include "store/store.h"
+
+void store_door_read(const struct store *);	/* IDLE, WRITING, SAVED */
+void store_door_write(const struct store *);	/* WRITING, SAVED */
+void store_door_begin(const struct store *);	/* IDLE */
+void store_door_commit(const struct store *);	/* WRITING */
+void store_door_rollback(const struct store *);	/* all but IDLE */
+void store_door_savepoint(const struct store *);	/* WRITING */
+void store_door_release(const struct store *);	/* SAVED */
+/* SAVED, or FAILED with a savepoint open. */
+void store_door_rollback_to(const struct store *);
+/* Returns rc; below 0 inside a transaction: FAILED. */
+int store_result(struct store *, int rc);
+/* As above, with words. */
+int store_trouble(struct store *, int rc, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+/* A random UUID, version 4. */
+void store_uuid(char out[37]);
+/* Changes of counters inside a transaction, put into the table at its end. */
+struct count_delta {
+	int64_t endpoint;
+	int64_t n[OP_STATE_COUNT];
+};
+struct count_deltas {
+	struct count_delta *v;
+	size_t n, cap;
+};
+void count_add(struct count_deltas *, int64_t endpoint, enum op_state,
+	       int64_t by);
+/* endpoint 0: of all. */
+int64_t count_of(const struct count_deltas *, int64_t endpoint,
+		 enum op_state);
+void count_copy(struct count_deltas *dst, const struct count_deltas *src);
+void count_clear(struct count_deltas *);
+void count_release(struct count_deltas *);
+
+#endif

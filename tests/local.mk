@@ -15,6 +15,13 @@ tests_test_canon_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_canon_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_canon_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_utf8
+TESTS += tests/test_utf8
+tests_test_utf8_SOURCES = tests/test_utf8.c
+tests_test_utf8_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_utf8_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_utf8_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_timefmt
 TESTS += tests/test_timefmt
 tests_test_timefmt_SOURCES = tests/test_timefmt.c

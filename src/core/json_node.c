@@ -56,7 +56,7 @@ uint32_t json_next(const struct json *doc, uint32_t node)
 static bool body_is(struct span body, bool escaped, struct span text)
 {
 	const char *p = body.p, *end = body.p + body.n;
-	const char *q = text.p, *q_end = text.p + text.n;
+	const char *q = text.n ? text.p : "", *q_end = q + text.n;
 
 	if (!escaped)
 		return span_eq(body, text);
@@ -169,7 +169,7 @@ static uint32_t step(const struct json *doc, uint32_t node, struct span raw,
 uint32_t json_pointer(const struct json *doc, uint32_t node,
 		      struct span pointer)
 {
-	const char *p = pointer.p, *end = pointer.p + pointer.n;
+	const char *p = pointer.n ? pointer.p : "", *end = p + pointer.n;
 	struct buf scratch = BUF_INIT;
 
 	if (pointer.n && *p != '/')
@@ -520,7 +520,7 @@ static void quote_char(struct buf *out, uint32_t cp)
 
 void json_quote(struct buf *out, struct span text)
 {
-	const char *p = text.p, *end = text.p + text.n;
+	const char *p = text.n ? text.p : "", *end = p + text.n;
 
 	buf_addc(out, '"');
 	while (p < end) {

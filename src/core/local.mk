@@ -56,4 +56,7 @@ libcore_a_SOURCES = \
 	src/core/canon.c \
 	src/core/canon.h \
 	src/core/timefmt.c \
-	src/core/timefmt.h
+	src/core/timefmt.h \
+	src/core/utf8_table.c \
+	src/core/utf8_table.h
+EXTRA_DIST += src/core/utf8_table.py

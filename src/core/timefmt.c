@@ -149,7 +149,9 @@ struct cursor {
 
 static struct cursor cursor_of(struct span s)
 {
-	return (struct cursor){s.p, s.p + s.n};
+	const char *p = s.n ? s.p : "";
+
+	return (struct cursor){p, p + s.n};
 }
 
 static bool at_end(const struct cursor *c)

@@ -28,3 +28,6 @@ libstore_a_SOURCES += store/sqlite_op.c
 libstore_a_SOURCES += store/sqlite_queue.c
 libstore_a_SOURCES += store/sqlite_rows.c
 libstore_a_SOURCES += store/sqlite_intake.c
+libstore_a_SOURCES += store/intake.c store/intake.h store/line_priv.h
+libstore_a_SOURCES += store/line.c
+libstore_a_SOURCES += store/line_parts.c

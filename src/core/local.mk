@@ -1,3 +1,4 @@
+EXTRA_DIST += src/core/utf8_table.py
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	src/core/base.c src/core/base.h src/core/limits.h \
@@ -59,4 +60,3 @@ libcore_a_SOURCES = \
 	src/core/timefmt.h \
 	src/core/utf8_table.c \
 	src/core/utf8_table.h
-EXTRA_DIST += src/core/utf8_table.py

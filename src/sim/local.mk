@@ -1,1 +1,28 @@
-# filled by its room
+noinst_LIBRARIES += libsim.a
+libsim_a_SOURCES = \
+	src/sim/control.c \
+	src/sim/ledger.c \
+	src/sim/ledger.h \
+	src/sim/ledger_file.c \
+	src/sim/ledger_file.h \
+	src/sim/scenario.c \
+	src/sim/scenario.h \
+	src/sim/scenario_load.c \
+	src/sim/serve.c \
+	src/sim/shape.c \
+	src/sim/shape.h \
+	src/sim/sim.h \
+	src/sim/token.c \
+	src/sim/token.h \
+	src/sim/vendor.c \
+	src/sim/vendor.h \
+	src/sim/vendor_generic.c \
+	src/sim/vendor_tag.c
+
+bin_PROGRAMS += edcsim
+edcsim_SOURCES = \
+	src/sim/http.c \
+	src/sim/http.h \
+	src/sim/main_sim.c
+nodist_edcsim_SOURCES = embedded.c
+edcsim_LDADD = libsim.a $(CORE_LIBS) $(MHD_LIBS)

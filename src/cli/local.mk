@@ -9,6 +9,10 @@ libcli_a_SOURCES = \
 	src/cli/choice.h \
 	src/cli/cmd_act.c \
 	src/cli/cmd_classify.c \
+	src/cli/demo_parts.c \
+	src/cli/demo.h \
+	src/cli/cmd_demo.c \
+	src/cli/cmd_config.c \
 	src/cli/cmd_endpoint_act.c \
 	src/cli/cmd_key.c \
 	src/cli/cmd_operator.c \

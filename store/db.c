@@ -170,7 +170,6 @@ static const char *const settings[] = {
 	"PRAGMA temp_store = MEMORY",
 	"PRAGMA cache_size = -16384",
 	"PRAGMA mmap_size = 0",
-	"PRAGMA trusted_schema = OFF",
 	"PRAGMA cell_size_check = ON",
 };
 
@@ -402,10 +401,11 @@ int query_step(struct query *q)
 
 void query_reset(struct query *q)
 {
+	if (!q->stmt)		/* did not compile: stays bad */
+		return;
 	sqlite3_reset(q->stmt);
 	sqlite3_clear_bindings(q->stmt);
-	if (q->stmt)
-		q->bad = 0;
+	q->bad = 0;
 }
 
 int query_run(struct query *q)

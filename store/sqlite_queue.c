@@ -4,7 +4,7 @@
 /* Handles of column 0 into ops; returns how many or trouble. */
 static int collect(struct store *st, struct query *q, int limit, int64_t *ops)
 {
-	int rc, n = 0;
+	int rc = ST_OK, n = 0;
 
 	while (n < limit && (rc = query_step(q)) == ST_OK)
 		ops[n++] = query_col_int(q, 0);
@@ -71,7 +71,7 @@ int sqlite_lane(struct store *st, int64_t lane, int64_t *first,
 		int64_t *active)
 {
 	struct query *q;
-	int rc;
+	int rc = ST_OK;
 
 	store_door_read(st);
 	assert(first && active);

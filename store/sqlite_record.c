@@ -269,7 +269,7 @@ static int find_record(struct store *st, struct record *r)
 			 " WHERE study = ?2 AND subject = ?3 AND form = ?6"
 			 " AND event = ?4 AND event_repeat = ?5"
 			 " AND form_repeat = ?7 AND endpoint = ?1"
-			 " AND record_key = ''");
+			 " AND record_key = ?8");
 	bind_scope(q, r);
 	rc = query_one(q);
 	if (rc == ST_OK) {

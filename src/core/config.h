@@ -3,8 +3,8 @@
  *
  * config_parse reads text and touches nothing else: files that the text
  * names are opened by the cli floor. Settings are rows of one table in
- * config.c: key, kind, range, default, words; help and edcsync.json(5) come
- * from it. Relative paths are kept as written; setup.h makes them absolute.
+ * config_table.c: key, kind, range, default, words; help and edcsync.json(5)
+ * come from it. Relative paths are kept as written; setup.h makes them absolute.
  */
 #ifndef EDCSYNC_CORE_CONFIG_H
 #define EDCSYNC_CORE_CONFIG_H
@@ -41,7 +41,8 @@ struct cred_config {
 					 * token_file: the one of its kind */
 	struct name_value *header_files;	/* headers: name, file */
 	size_t header_files_n;
-	bool post;			/* client_secret_post, not Basic */
+	int post;			/* 1: client_secret_post, 0: Basic */
+	int line;
 };
 
 struct retry_policy {
@@ -71,7 +72,8 @@ struct poll_policy {
 struct lookup_policy {
 	int64_t settle_ms;
 	int max_attempts;
-	bool tag_stored;
+	bool tag_stored;		/* after config_bind: profile and
+					 * endpoint both say so */
 };
 
 struct endpoint_config {

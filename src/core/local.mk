@@ -19,6 +19,7 @@ libcore_a_SOURCES = \
 	src/core/config.h \
 	src/core/config.c \
 	src/core/config_table.c \
+	src/core/config_use.c \
 	src/core/config_table.h \
 	src/core/mask.h \
 	src/core/mask.c \

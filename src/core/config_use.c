@@ -1,0 +1,266 @@
+#include "core/config_table.h"
+#include "core/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Gives back what the rows own; the same table that filled it. */
+static void release_section(const struct section *section, void *base)
+{
+	for (size_t i = 0; i < section->n; i++) {
+		const struct setting *s = &section->rows[i];
+		char **text = (char **)(void *)((char *)base + s->offset);
+		struct name_value *pairs;
+		size_t n;
+
+		if (s->section && s->section != &config_endpoint_section)
+			release_section(s->section, base);
+		switch (s->kind) {
+		case SETTING_TEXT:
+		case SETTING_URL:
+			free(*text);
+			*text = NULL;	/* rows may share a field */
+			break;
+		case SETTING_WORDS:
+		case SETTING_TEXTS:
+		case SETTING_POINTERS:
+			text_list_release((void *)text);
+			break;
+		case SETTING_PAIRS:
+			pairs = (void *)*text;
+			n = *(size_t *)(void *)(text + 1);
+			for (size_t j = 0; j < n; j++) {
+				free(pairs[j].name);
+				free(pairs[j].value);
+			}
+			free(pairs);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+void config_free(struct config *config)
+{
+	if (!config)
+		return;
+	for (size_t i = 0; i < config->endpoints; i++) {
+		struct endpoint_config *e = &config->endpoint[i];
+
+		release_section(&config_endpoint_section, e);
+		filter_free(e->urgent);
+		free(e->name);
+	}
+	release_section(&config_root, config);
+	free(config->endpoint);
+	free(config->file);
+	free(config);
+}
+
+static void modes_text(const struct profile *p, struct buf *out)
+{
+	for (int i = 0; i < MODE_COUNT; i++)
+		if (p->modes[i])
+			buf_addf(out, " %s", idem_mode_name(i));
+}
+
+bool config_bind(struct config *config, size_t endpoint,
+		 const struct profile *profile, struct findings *findings)
+{
+	struct endpoint_config *e = &config->endpoint[endpoint];
+	struct buf modes = BUF_INIT;
+
+	assert(endpoint < config->endpoints && profile);
+	e->profile = profile;
+	e->lookup.tag_stored = e->lookup.tag_stored &&
+		profile->lookup.tag_stored;
+	if (!e->idempotency_given)
+		e->idempotency = profile->mode_default;
+	if (profile->modes[e->idempotency])
+		return true;
+	modes_text(profile, &modes);
+	findings_add(findings, config->file, e->line, "endpoints.%s."
+		     "idempotency: the profile %s cannot do \"%s\"; it can:%s",
+		     e->name, profile->name, idem_mode_name(e->idempotency),
+		     buf_text(&modes));
+	buf_release(&modes);
+	return false;
+}
+
+const struct endpoint_config *config_endpoint(const struct config *config,
+					      struct span name)
+{
+	for (size_t i = 0; i < config->endpoints; i++)
+		if (span_is(name, config->endpoint[i].name))
+			return &config->endpoint[i];
+	return NULL;
+}
+
+enum idem_mode config_mode(const struct endpoint_config *e,
+			   const char *method)
+{
+	if (e->idempotency != MODE_NATURAL ||
+	    (method && !strcmp(method, "PUT")))
+		return e->idempotency;
+	return e->profile && e->profile->lookup.present ? MODE_LOOKUP :
+		MODE_NONE;
+}
+
+/* Length before each part, so that no two targets can look alike. */
+static void add_part(struct buf *out, const char *text, size_t n)
+{
+	buf_addi(out, (int64_t)n);
+	buf_addc(out, ':');
+	buf_add(out, text ? text : "", n);
+}
+
+void config_target(const struct endpoint_config *e, sha256_hex out)
+{
+	const struct cred_config *c = &e->credential;
+	const char *account[] = {cred_kind_name(c->kind), c->client_id,
+				 c->user};
+	size_t n = e->base_url ? strlen(e->base_url) : 0;
+	struct buf text = BUF_INIT;
+
+	while (n && e->base_url[n - 1] == '/')
+		n--;
+	add_part(&text, e->base_url, n);
+	for (size_t i = 0; i < ARRAY_SIZE(account); i++)
+		add_part(&text, account[i], account[i] ? strlen(account[i]) :
+			 0);
+	add_part(&text, idem_mode_name(e->idempotency),
+		 strlen(idem_mode_name(e->idempotency)));
+	hash_sha256_hex(buf_span(&text), out);
+	buf_release(&text);
+}
+
+static void indent(struct buf *out, int depth)
+{
+	for (int i = 0; i < depth; i++)
+		buf_adds(out, "  ");
+}
+
+static void comment(struct buf *out, const struct setting *s)
+{
+	buf_addf(out, "  // %s", s->help);
+	if (s->words)
+		buf_addf(out, ": %s", s->words);
+	buf_addc(out, '\n');
+}
+
+/* Which rows an example shows: not secrets, nor another kind's members. */
+static bool shown(const struct setting *s)
+{
+	return s->kind != SETTING_SECRET &&
+		(s->sample ? strcmp(s->sample, "null") || !s->deflt : true) &&
+		!(s->sample && !strcmp(s->sample, "null") &&
+		  strstr("user password_file token_file", s->key)) &&
+		strcmp(s->key, "header_files");
+}
+
+static void example_section(struct buf *out, const struct section *section,
+			    int depth)
+{
+	size_t last = section->n;
+
+	while (last && !shown(&section->rows[last - 1]))
+		last--;
+	for (size_t i = 0; i < last; i++) {
+		const struct setting *s = &section->rows[i];
+		const char *comma = i + 1 < last ? "," : "";
+
+		if (!shown(s))
+			continue;
+		indent(out, depth);
+		if (s->kind != SETTING_SECTION) {
+			buf_addf(out, "\"%s\": %s%s", s->key, s->sample ?
+				 s->sample : s->deflt, comma);
+			comment(out, s);
+			continue;
+		}
+		buf_addf(out, "\"%s\": {", s->key);
+		comment(out, s);
+		if (s->section == &config_endpoint_section) {
+			indent(out, depth + 1);
+			buf_adds(out, "\"example\": {\n");
+			example_section(out, s->section, depth + 2);
+			indent(out, depth + 1);
+			buf_adds(out, "}\n");
+		} else {
+			example_section(out, s->section, depth + 1);
+		}
+		indent(out, depth);
+		buf_addf(out, "}%s\n", comma);
+	}
+}
+
+void config_example(struct buf *out)
+{
+	buf_adds(out, "// edcsync configuration; every setting with its "
+		 "default or a sample value.\n// Check it with: edcsync "
+		 "config check\n{\n");
+	example_section(out, &config_root, 1);
+	buf_adds(out, "}\n");
+}
+
+/* Roff: a backslash, and a dot or quote at the start of a line, are its. */
+static void roff(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\\')
+			buf_adds(out, "\\e");
+		else if (*text == '-')
+			buf_adds(out, "\\-");
+		else
+			buf_addc(out, *text);
+	}
+}
+
+static void manual_row(struct buf *out, const char *prefix,
+		       const struct setting *s)
+{
+	buf_adds(out, ".TP\n.B ");
+	roff(out, prefix);
+	roff(out, s->key);
+	buf_adds(out, "\n");
+	roff(out, s->help);
+	if (s->words) {
+		buf_adds(out, "; one of ");
+		roff(out, s->words);
+	}
+	if (s->low < s->high)
+		buf_addf(out, "; %g to %g", s->low, s->high);
+	if (s->kind == SETTING_MS || s->kind == SETTING_MS_NULL)
+		buf_adds(out, " ms");
+	if (s->deflt) {
+		buf_adds(out, " (default ");
+		roff(out, s->deflt);
+		buf_adds(out, ")");
+	}
+	buf_adds(out, ".\n");
+}
+
+static void manual_section(struct buf *out, const struct section *section,
+			   const char *prefix)
+{
+	for (size_t i = 0; i < section->n; i++) {
+		const struct setting *s = &section->rows[i];
+		struct buf path = BUF_INIT;
+
+		if (s->kind != SETTING_SECRET && s->kind != SETTING_SECTION)
+			manual_row(out, prefix, s);
+		if (s->kind == SETTING_SECTION) {
+			buf_addf(&path, "%s%s%s", prefix, s->key,
+				 s->section == &config_endpoint_section ?
+				 ".NAME." : ".");
+			manual_section(out, s->section, buf_text(&path));
+		}
+		buf_release(&path);
+	}
+}
+
+void config_manual(struct buf *out)
+{
+	manual_section(out, &config_root, "");
+}

@@ -31,3 +31,4 @@ libstore_a_SOURCES += store/sqlite_intake.c
 libstore_a_SOURCES += store/intake.c store/intake.h store/line_priv.h
 libstore_a_SOURCES += store/line.c
 libstore_a_SOURCES += store/line_parts.c
+libstore_a_SOURCES += store/operator.c store/operator.h store/operator_priv.h

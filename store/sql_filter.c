@@ -6,6 +6,7 @@
 
 #define STATES_ALL ((1u << OP_STATE_COUNT) - 1)
 #define NAMES_MAX 64
+#define FLAG_BITS 16
 
 struct gen {
 	struct sql_filter *out;
@@ -161,7 +162,8 @@ static void say_flags(struct gen *g, const struct filter *leaf)
 {
 	unsigned mask = 0;
 
-	for (unsigned bit = 1; bit <= OP_OVERRIDE_STALE; bit <<= 1) {
+	for (int i = 0; i < FLAG_BITS; i++) {
+		unsigned bit = 1u << i;
 		struct buf name = BUF_INIT;
 
 		op_flags_text(bit, &name);

@@ -6,10 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/lock.h"
 #include "store/migrate.h"
-
-#define NOTES_CHUNK 64
 
 int view_trouble(struct view *view, int rc)
 {
@@ -155,6 +152,38 @@ int view_payload(struct view *view, int64_t op, bool original, struct buf *out)
 		buf_addspan(out, query_col_span(q, 0));
 	query_reset(q);
 	return view_trouble(view, rc);
+}
+
+int view_submission(struct view *view, int64_t id, struct submission_row *out)
+{
+	struct query *q = DB_Q(view->db, "SELECT id, batch, file, host,"
+		" submitter, version, at_ms FROM submission WHERE id = ?1");
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	query_int(q, 1, id);
+	rc = query_one(q);
+	if (rc == ST_OK) {
+		out->id = query_col_int(q, 0);
+		out->batch = query_col_dup(q, 1);
+		out->file = query_col_dup(q, 2);
+		out->host = query_col_dup(q, 3);
+		out->submitter = query_col_dup(q, 4);
+		out->version = query_col_dup(q, 5);
+		out->at_ms = query_col_int(q, 6);
+	}
+	query_reset(q);
+	return view_trouble(view, rc);
+}
+
+void view_submission_release(struct submission_row *row)
+{
+	free(row->batch);
+	free(row->file);
+	free(row->host);
+	free(row->submitter);
+	free(row->version);
+	memset(row, 0, sizeof(*row));
 }
 
 /* Attempts: bounded by the caps of the policy, read whole. */

@@ -84,6 +84,9 @@ int view_interventions(struct view *, int64_t op,
 /* The chain of supersedes, oldest first. */
 int view_lineage(struct view *, int64_t op, const struct view_page *,
 	int (*each)(void *, const struct view_op *), void *);
+/* Where it came from: file, host, submitter. Released by the caller. */
+int view_submission(struct view *, int64_t id, struct submission_row *);
+void view_submission_release(struct submission_row *);
 int view_payload(struct view *, int64_t op, bool original, struct buf *);
 
 struct view_endpoint {
@@ -134,6 +137,8 @@ int view_find(struct view *, struct span text, const char *study,
 int view_unclear(struct view *,
 	int (*each)(void *, const struct unclear_row *, const char *endpoint),
 	void *);
+/* From a record on, oldest first; from_seq 0: newest first. op_id NULL: of
+ * all; one operation's records are found by a scan. limit 0: no limit. */
 int view_audit(struct view *, int64_t from_seq, const char *op_id,
 	       int64_t limit,
 	       int (*each)(void *, const struct audit_row *), void *);

@@ -51,7 +51,7 @@ static int oldest_ready(struct view *view, int64_t endpoint, int64_t *oldest)
 
 	for (int rank = 0; rc == ST_OK && rank < RANKS; rank++) {
 		struct query *q = DB_Q(view->db, "SELECT created_at_ms"
-			" FROM operation WHERE runnable = 1 AND endpoint = ?1"
+			" FROM operation WHERE ready = 1 AND endpoint = ?1"
 			" AND rank = ?2 ORDER BY due_at_ms, op LIMIT 1");
 
 		query_int(q, 1, endpoint);
@@ -167,30 +167,41 @@ static void read_audit(struct query *q, struct audit_row *row,
 	query_col_bytes(q, 8, row->mac, sizeof(row->mac));
 }
 
+static struct query *audit_query(struct view *view, bool newest)
+{
+	return newest
+		? DB_Q(view->db, "SELECT seq, at_ms, type, op_id, body,"
+		       " body_sha256, prev_hash, hash, mac FROM audit"
+		       " WHERE seq <= ?1 AND (?2 IS NULL OR op_id = ?2)"
+		       " ORDER BY seq DESC LIMIT 1")
+		: DB_Q(view->db, "SELECT seq, at_ms, type, op_id, body,"
+		       " body_sha256, prev_hash, hash, mac FROM audit"
+		       " WHERE seq >= ?1 AND (?2 IS NULL OR op_id = ?2)"
+		       " ORDER BY seq LIMIT 1");
+}
+
 int view_audit(struct view *view, int64_t from_seq, const char *op_id,
 	       int64_t limit, int (*each)(void *, const struct audit_row *),
 	       void *ctx)
 {
 	struct buf body = BUF_INIT;
-	int64_t given = 0;
+	bool newest = from_seq <= 0;
+	int64_t given = 0, at = newest ? INT64_MAX : from_seq;
 	int rc = ST_OK;
 
+	/* Bodies are handed out one by one: the log is not pinned. */
 	while (limit <= 0 || given < limit) {
-		struct query *q = DB_Q(view->db, "SELECT seq, at_ms, type,"
-			" op_id, body, body_sha256, prev_hash, hash, mac"
-			" FROM audit WHERE seq >= ?1"
-			" AND (?2 IS NULL OR op_id = ?2)"
-			" ORDER BY seq LIMIT 1");
+		struct query *q = audit_query(view, newest);
 		struct audit_row row;
 
-		query_int(q, 1, from_seq);
+		query_int(q, 1, at);
 		query_text(q, 2, op_id);
 		rc = query_one(q);
 		if (rc != ST_OK)
 			break;
 		read_audit(q, &row, &body);
 		query_reset(q);
-		from_seq = row.seq + 1;
+		at = newest ? row.seq - 1 : row.seq + 1;
 		given++;
 		if (each(ctx, &row))
 			break;

@@ -1,5 +1,6 @@
 # Compiled in, and installed below $(pkgdatadir).
 EMBEDDED =
+EMBEDDED += demo/visits.jsonl
 EMBEDDED += scenarios/chaos.json
 EMBEDDED += scenarios/forgetful.json
 EMBEDDED += scenarios/gateway.json
@@ -19,3 +20,4 @@ embedded.c: share/embed.sh $(addprefix $(top_srcdir)/share/,$(EMBEDDED))
 	$(AM_V_GEN)$(top_srcdir)/share/embed.sh $(top_srcdir) $(EMBEDDED) >$@.tmp && mv $@.tmp $@
 CLEANFILES += embedded.c
 EXTRA_DIST += share/embed.sh $(addprefix share/,$(EMBEDDED))
+EXTRA_DIST += share/demo/make-visits.py

@@ -131,6 +131,7 @@ static void counts(const struct sim *sim, struct buf *out)
 		{"bad", c->bad}, {"control", c->control},
 		{"in_flight", (uint64_t)sim->in_flight},
 		{"max_in_flight", (uint64_t)sim->in_flight_max},
+		{"max_connections", (uint64_t)sim->connections_max},
 		{"payloads_dropped", sim->ledger.payloads_dropped}
 	};
 	size_t i;

@@ -330,12 +330,15 @@ static void on_connection(void *cls, struct MHD_Connection *c,
 			h->links->at = &l->next;
 		h->links = l;
 		*context = l;
+		if (++h->sim->connections > h->sim->connections_max)
+			h->sim->connections_max = h->sim->connections;
 	} else if (l) {
 		*l->at = l->next;
 		if (l->next)
 			l->next->at = l->at;
 		free(l);
 		*context = NULL;
+		h->sim->connections--;
 	}
 }
 

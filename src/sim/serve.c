@@ -367,6 +367,18 @@ static void answer_send(struct sim *sim, const struct sim_request *q,
 	sim->vendor->stored(sim, q, w->record, queue ? rule : NULL, a);
 }
 
+/* A record was turned down, as against: not now, or not this token. */
+static bool refuses(const struct sim_action *a)
+{
+	switch (a->status) {
+	case 401: case 409: case 429:
+		return false;
+	default:
+		return (a->status >= 400 && a->status < 500) ||
+			a->body == SIM_BODY_ERROR;
+	}
+}
+
 static void send_to(struct sim *sim, const struct sim_request *q,
 		    struct work *w, struct sim_answer *a)
 {
@@ -383,8 +395,7 @@ static void send_to(struct sim *sim, const struct sim_request *q,
 		answer_send(sim, q, w, a);
 	else
 		shape_problem(a, 503, "not_done", "Nothing was done");
-	if (rule && rule->action->status >= 400 && !commit &&
-	    rule->action->status < 500)
+	if (rule && !commit && refuses(rule->action))
 		sim->count.refused++;
 }
 

@@ -68,7 +68,10 @@ struct sim {
 	int64_t paused_from_ms, paused_until_ms;
 	bool seed_given;		/* --seed wins over scenarios */
 	uint64_t seed;
-	int in_flight, in_flight_max;	/* kept by http.c */
+	/* Kept by http.c. One thread answers, so a request that is not held
+	 * is gone before the next is read: without delays what tells how
+	 * much came at once is the number of open connections. */
+	int in_flight, in_flight_max, connections, connections_max;
 	struct json doc;		/* of the body at hand */
 	struct buf text[4];		/* tag, study, subject, form of it */
 	/* Text of a scenario by name; may be NULL. */

@@ -1,7 +1,17 @@
 noinst_LIBRARIES += libengine.a
 libengine_a_SOURCES = \
-	src/engine/step.h \
-	src/engine/wire.c src/engine/wire.h
+	src/engine/committer.c src/engine/committer.h \
+	src/engine/engine.c src/engine/engine.h \
+	src/engine/engine_priv.h \
+	src/engine/engine_start.c \
+	src/engine/step.c src/engine/step.h \
+	src/engine/step_answer.c \
+	src/engine/step_cred.c \
+	src/engine/step_halt.c \
+	src/engine/step_look.c \
+	src/engine/step_send.c \
+	src/engine/wire.c src/engine/wire.h \
+	src/engine/world.h
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test_wire

@@ -1,0 +1,557 @@
+#include <config.h>
+
+#include "engine/engine_priv.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- clocks ------------------------------------------------------------- */
+
+static int64_t clock_ms(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void clock_read(struct engine *e)
+{
+	e->now.utc_ms = clock_ms(CLOCK_REALTIME);
+	e->now.boot_ms = clock_ms(CLOCK_BOOTTIME);
+}
+
+/* ---- effects ------------------------------------------------------------ */
+
+static void step(struct engine *e, struct event *events, size_t n);
+
+static void on_done(void *ctx, int id, const struct answer *answer,
+		    const int phases_us[WIRE_PHASES])
+{
+	struct engine *e = ctx;
+	struct event event = {.kind = EVENT_ANSWER, .transfer = id,
+			      .answer = answer, .phases_us = phases_us};
+
+	clock_read(e);
+	step(e, &event, 1);
+}
+
+static void start_transfer(struct engine *e, const struct effect *f)
+{
+	const struct endpoint_config *c =
+		&e->setup.config->endpoint[f->endpoint];
+	struct wire_start in = {
+		.id = f->transfer, .request = f->request,
+		.connect_timeout_ms = f->connect_timeout_ms,
+		.answer_timeout_ms = f->answer_timeout_ms,
+		.proxy = c->proxy, .ca_file = c->ca_file,
+		.client_cert_file = c->client_cert_file,
+		.http_version = c->http_version,
+	};
+
+	wire_start(e->wire, &in, on_done, e);
+}
+
+static void log_line(struct engine *e, const char *line)
+{
+	if (e->setup.log)
+		e->setup.log(e->setup.ctx, line);
+}
+
+static void on_effect(void *ctx, struct effect *f)
+{
+	struct engine *e = ctx;
+
+	switch (f->kind) {
+	case EFFECT_START:
+		start_transfer(e, f);
+		break;
+	case EFFECT_CANCEL:
+		f->left = wire_cancel(e->wire, f->transfer);
+		break;
+	case EFFECT_OUTCOME:
+		batch_outcome(e->filling, f->outcome);
+		break;
+	case EFFECT_REQUEST:
+		batch_answered(e->filling, f->request_id, f->good, f->text);
+		break;
+	case EFFECT_READ_SECRET:
+		e->reads = xrealloc(e->reads, (e->reads_n + 1) *
+				    sizeof(*e->reads));
+		e->reads[e->reads_n].endpoint = f->endpoint;
+		e->reads[e->reads_n++].name = xstrdup(f->text);
+		break;
+	case EFFECT_LOG:
+		log_line(e, f->text);
+		break;
+	}
+}
+
+static void read_secret(struct engine *e, const struct secret_read *r)
+{
+	struct buf secret = BUF_INIT, error = BUF_INIT;
+	struct event event = {.kind = EVENT_SECRET, .endpoint = r->endpoint};
+
+	event.ok = r->name && e->setup.read_secret &&
+		   e->setup.read_secret(r->name, &secret, &error);
+	event.secret = buf_span(&secret);
+	event.error = error.len ? buf_text(&error)
+				: "no secret file is configured";
+	engine_step(e->world, e->now, &event, 1, on_effect, e);
+	buf_wipe(&secret);
+	buf_release(&error);
+}
+
+/* A step, and the secrets it asks for, until it asks for no more. */
+static void step(struct engine *e, struct event *events, size_t n)
+{
+	engine_step(e->world, e->now, events, n, on_effect, e);
+	while (e->reads_n) {
+		struct secret_read r = e->reads[--e->reads_n];
+
+		read_secret(e, &r);
+		free(r.name);
+	}
+}
+
+static void step_one(struct engine *e, struct event event)
+{
+	step(e, &event, 1);
+}
+
+/* ---- what came from the committer --------------------------------------- */
+
+static void take_controls(struct engine *e, struct batch *b)
+{
+	for (size_t i = 0; i < e->places; i++) {
+		step_one(e, (struct event){.kind = EVENT_CONTROL,
+			 .endpoint = i, .control = &b->controls[i]});
+		if (!b->restored)
+			step_one(e, (struct event){.kind = EVENT_RELEASED,
+				 .endpoint = i});
+		if (b->probes[i])
+			step_one(e, (struct event){.kind = EVENT_PROBE,
+				 .endpoint = i, .request_id = b->probes[i]});
+	}
+}
+
+/* When may a claim find something? After what was claimed now, or when the
+ * store says; a due one that could not be taken is not asked for at once. */
+static void set_due(struct engine *e, const struct batch *b, bool got)
+{
+	int64_t now = e->now.utc_ms, at = b->next_due_ms;
+
+	if (b->more)
+		at = now;
+	else if (b->claim && !got && at <= now)
+		at = now + 100;
+	e->due_ms = at;
+}
+
+static void set_idle(struct engine *e, bool idle)
+{
+	static const uint64_t one = 1;
+
+	atomic_store(&e->idle, idle);
+	if (idle && write(e->idle_fd, &one, sizeof(one)) < 0)
+		log_line(e, "idle cannot be told");
+}
+
+static void take_batch(struct engine *e, struct batch *b)
+{
+	bool got = b->intents != NULL;
+
+	if (b->result < 0 && !e->last_sent)
+		log_line(e, "a batch was given up");
+	if (b->stopping && b->result >= 0)
+		e->last_stored = true;
+	while (b->intents) {
+		struct intent *in = b->intents;
+
+		b->intents = in->next;
+		in->next = NULL;
+		step_one(e, (struct event){.kind = EVENT_INTENT,
+			 .intent = in});
+	}
+	step_one(e, (struct event){.kind = EVENT_CLAIMED});
+	if (b->full != e->full) {
+		e->full = b->full;
+		step_one(e, (struct event){.kind = EVENT_STORE,
+			 .ok = !e->full && !e->trouble});
+	}
+	if (b->controls_set)
+		take_controls(e, b);
+	set_due(e, b, got);
+	if (b->want_idle && b->idle && !got && !b->more &&
+	    batch_empty(e->filling) && engine_in_flight(e->world) == 0)
+		set_idle(e, true);
+	batch_clear(b);
+	e->spare = b;
+}
+
+static void take_trouble(struct engine *e)
+{
+	char words[200];
+	bool trouble = committer_trouble(e->committer, words);
+
+	if (trouble == e->trouble)
+		return;
+	e->trouble = trouble;
+	log_line(e, trouble ? words : "the store takes work again");
+	step_one(e, (struct event){.kind = EVENT_STORE,
+		 .ok = !trouble && !e->full});
+}
+
+/* ---- what goes to it ---------------------------------------------------- */
+
+static bool live_changed(struct engine *e, struct batch *b)
+{
+	size_t max = (size_t)engine_on_wire(e->world);
+
+	b->live = xrealloc(b->live, (max ? max : 1) * sizeof(*b->live));
+	b->live_n = engine_live(e->world, b->live, max);
+	for (size_t i = 0; i < b->live_n; i++) {
+		const char *phase = wire_phase(e->wire, b->live[i].slot);
+
+		text_set(b->live[i].phase, sizeof(b->live[i].phase),
+			 span_of(phase ? phase : "done"));
+	}
+	if (b->live_n == e->live_n && (!e->live_n ||
+	    memcmp(b->live, e->live, e->live_n * sizeof(*e->live)) == 0))
+		return false;
+	e->live = xrealloc(e->live, (max ? max : 1) * sizeof(*e->live));
+	memcpy(e->live, b->live, b->live_n * sizeof(*e->live));
+	e->live_n = b->live_n;
+	return true;
+}
+
+static void add_live(struct engine *e, struct batch *b)
+{
+	if (e->now.boot_ms - e->live_boot_ms < LIVE_MS)
+		return;
+	e->live_boot_ms = e->now.boot_ms;
+	b->live_set = live_changed(e, b);
+	b->gauges_set = engine_gauges(e->world, b->gauges);
+}
+
+/* Once a second, and when somebody else committed, or a person waits. */
+static void add_looks(struct engine *e, struct batch *b)
+{
+	bool calm = engine_in_flight(e->world) == 0 &&
+		    atomic_load(&e->want_idle) && !atomic_load(&e->idle);
+	int64_t every = calm ? 50 : ENDS_MS;
+
+	if (e->now.boot_ms - e->ends_boot_ms >= every) {
+		e->ends_boot_ms = e->now.boot_ms;
+		b->ends = b->read_controls = true;
+	}
+	if (e->look) {
+		e->look = false;
+		b->read_controls = true;
+	}
+	b->want_idle = b->ends && calm;
+}
+
+static void submit(struct engine *e)
+{
+	struct batch *b = e->filling;
+	bool claim = e->due_ms <= e->now.utc_ms && !e->stop_boot_ms;
+
+	if (!e->spare || e->last_sent)
+		return;
+	b->now_ms = e->now.utc_ms;
+	engine_batch(e->world, e->now, claim, b->credits, b->changes);
+	b->claim = false;
+	for (size_t i = 0; i < e->places; i++)
+		b->claim |= b->credits[i].total > 0;
+	if (!e->stop_boot_ms)
+		add_looks(e, b);
+	add_live(e, b);
+	if (e->stop_boot_ms && engine_in_flight(e->world) == 0)
+		b->stopping = e->last_sent = true;
+	if (batch_empty(b))
+		return;
+	if (b->outcomes || b->claim)
+		atomic_store(&e->idle, false);
+	e->filling = e->spare;
+	e->spare = NULL;
+	committer_submit(e->committer, b);
+}
+
+/* ---- the loop ----------------------------------------------------------- */
+
+static void look_at_clock(struct engine *e)
+{
+	int64_t offset, delta;
+
+	clock_read(e);
+	offset = e->now.utc_ms - e->now.boot_ms;
+	delta = offset - e->offset_ms;
+	if (e->found_delta_ms) {
+		e->filling->clock_delta_ms += e->found_delta_ms;
+		e->found_delta_ms = 0;
+	}
+	if (delta <= CLOCK_STEP_MS && delta >= -CLOCK_STEP_MS)
+		return;
+	e->offset_ms = offset;
+	e->filling->clock_delta_ms += delta;
+	e->filling->clock_offset_ms = offset;
+	if (e->due_ms < INT64_MAX)
+		e->due_ms += delta;
+	step_one(e, (struct event){.kind = EVENT_CLOCK, .delta_ms = delta});
+}
+
+static void look_at_stop(struct engine *e)
+{
+	if (!atomic_load(&e->stop))
+		return;
+	if (!e->stop_boot_ms) {
+		e->stop_boot_ms = e->now.boot_ms;
+		step_one(e, (struct event){.kind = EVENT_STOP});
+	}
+	if (!e->cut && e->now.boot_ms - e->stop_boot_ms >= STOP_ANSWERS_MS) {
+		e->cut = true;
+		step_one(e, (struct event){.kind = EVENT_CUT});
+	}
+}
+
+static int wait_ms(const struct engine *e)
+{
+	int64_t now = e->now.utc_ms, at = engine_wake_ms(e->world), ms;
+
+	if (e->due_ms < at && !e->stop_boot_ms)
+		at = e->due_ms;
+	ms = at > now ? at - now : 0;
+	/* Something due that may not go yet is looked at again soon. */
+	if (ms < 10)
+		ms = 10;
+	if (ms > LIVE_MS)
+		ms = LIVE_MS;
+	return e->stop_boot_ms || (atomic_load(&e->want_idle) && ms > 50)
+		? 20 : (int)ms;
+}
+
+static bool over(const struct engine *e)
+{
+	return e->stop_boot_ms &&
+	       (e->last_stored ||
+		e->now.boot_ms - e->stop_boot_ms >= STOP_ALL_MS);
+}
+
+static void *loop(void *ctx)
+{
+	struct engine *e = ctx;
+
+	for (;;) {
+		struct batch *b = committer_take(e->committer);
+
+		look_at_clock(e);
+		take_trouble(e);
+		if (b)
+			take_batch(e, b);
+		if (committer_changed(e->committer) ||
+		    atomic_exchange(&e->nudged, false)) {
+			e->look = true;
+			e->due_ms = e->now.utc_ms;
+			atomic_store(&e->idle, false);
+		}
+		look_at_stop(e);
+		step_one(e, (struct event){.kind = EVENT_TICK});
+		submit(e);
+		atomic_store(&e->in_flight, engine_in_flight(e->world));
+		atomic_store(&e->on_wire, engine_on_wire(e->world));
+		if (over(e))
+			return NULL;
+		wire_run(e->wire, wait_ms(e));
+	}
+}
+
+/* ---- the door ----------------------------------------------------------- */
+
+static void wake(void *ctx)
+{
+	struct engine *e = ctx;
+
+	wire_wakeup(e->wire);
+}
+
+static void read_boot_id(char out[40])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	out[0] = '\0';
+	if (!f)
+		return;
+	if (fgets(out, 40, f))
+		out[strcspn(out, "\n")] = '\0';
+	fclose(f);
+}
+
+static void free_all(struct engine *e)
+{
+	wire_free(e->wire);
+	engine_world_free(e->world);
+	batch_free(e->filling);
+	batch_free(e->spare);
+	for (size_t i = 0; i < e->places; i++)
+		endpoint_control_release(&e->controls[i]);
+	free(e->ids);
+	free(e->states);
+	free(e->controls);
+	free(e->live);
+	free(e->reads);
+	if (e->idle_fd >= 0)
+		close(e->idle_fd);
+	engine_lock_drop(e->lock);
+	free(e);
+}
+
+static struct engine *engine_new(const struct engine_setup *s)
+{
+	struct engine *e = xcalloc(1, sizeof(*e));
+	size_t n = s->config->endpoints ? s->config->endpoints : 1;
+	char host[64] = "";
+
+	e->setup = *s;
+	e->places = s->config->endpoints;
+	e->ids = xcalloc(n, sizeof(*e->ids));
+	e->states = xcalloc(n, sizeof(*e->states));
+	e->controls = xcalloc(n, sizeof(*e->controls));
+	gethostname(host, sizeof(host) - 1);
+	snprintf(e->name, sizeof(e->name), "%ld@%s", (long)getpid(), host);
+	e->idle_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	read_boot_id(e->boot_id);
+	clock_read(e);
+	e->offset_ms = e->now.utc_ms - e->now.boot_ms;
+	e->commit = (struct commit){.store = s->store, .config = s->config,
+		.endpoint_ids = e->ids, .engine = e->name};
+	if (getrandom(&e->commit.random, sizeof(e->commit.random), 0) < 0)
+		e->commit.random = (uint64_t)e->now.utc_ms;
+	return e;
+}
+
+static void make_world(struct engine *e)
+{
+	struct engine_options o = {
+		.config = e->setup.config, .endpoint_ids = e->ids,
+		.states = e->states, .controls = e->controls,
+		.seed = e->commit.random ^ 0x5deece66du, .now = e->now,
+	};
+	int total = 8;
+
+	for (size_t i = 0; i < e->places; i++)
+		total += e->setup.config->endpoint[i].max_in_flight;
+	e->world = engine_world_new(&o);
+	e->wire = wire_new(total);
+	e->filling = batch_new(e->places);
+	e->spare = batch_new(e->places);
+	e->look = true;
+}
+
+/* Signals belong to the main thread. */
+static bool start_threads(struct engine *e)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	e->committer = committer_start(&e->commit, wake, e);
+	rc = pthread_create(&e->thread, NULL, loop, e);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc != 0)
+		batch_free(committer_stop(e->committer, 0));
+	return rc == 0;
+}
+
+int engine_start(const struct engine_setup *s, struct engine **out,
+		 struct buf *error)
+{
+	struct engine *e = engine_new(s);
+	char holder[128];
+	int rc;
+
+	*out = NULL;
+	if (s->store_path) {
+		e->lock = engine_lock_take(s->store_path, s->state, holder);
+		if (!e->lock) {
+			buf_addf(error, "another engine has this store: %s",
+				 holder);
+			free_all(e);
+			return store_exit_code(ST_BUSY);
+		}
+	}
+	rc = engine_open_world(e);
+	if (rc < 0) {
+		buf_addf(error, "the engine cannot start: %s",
+			 store_error(s->store));
+		free_all(e);
+		return store_exit_code(rc);
+	}
+	make_world(e);
+	if (!start_threads(e)) {
+		buf_adds(error, "the engine cannot start a thread");
+		free_all(e);
+		return store_exit_code(ST_BUSY);
+	}
+	*out = e;
+	return 0;
+}
+
+enum engine_end engine_wait(struct engine *e, bool until_idle, int64_t for_ms,
+			    int stop_fd)
+{
+	int64_t began = clock_ms(CLOCK_BOOTTIME);
+
+	atomic_store(&e->want_idle, until_idle);
+	engine_nudge(e);
+	for (;;) {
+		struct pollfd fds[] = {{.fd = e->idle_fd, .events = POLLIN},
+				       {.fd = stop_fd, .events = POLLIN}};
+		int64_t left = for_ms < 0 ? 60000 :
+			began + for_ms - clock_ms(CLOCK_BOOTTIME);
+		uint64_t n;
+
+		if (for_ms >= 0 && left <= 0)
+			return ENGINE_TIME;
+		poll(fds, 2, (int)(left > 60000 ? 60000 : left));
+		if (stop_fd >= 0 && fds[1].revents)
+			return ENGINE_FD;
+		if (fds[0].revents && read(e->idle_fd, &n, sizeof(n)) > 0 &&
+		    until_idle && atomic_load(&e->idle))
+			return ENGINE_IDLE;
+	}
+}
+
+void engine_nudge(struct engine *e)
+{
+	atomic_store(&e->nudged, true);
+	wire_wakeup(e->wire);
+}
+
+void engine_status(struct engine *e, struct engine_status *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->store_trouble = committer_trouble(e->committer, out->trouble);
+	out->in_flight = atomic_load(&e->in_flight);
+	out->on_wire = atomic_load(&e->on_wire);
+}
+
+void engine_stop(struct engine *e)
+{
+	if (!e)
+		return;
+	atomic_store(&e->stop, true);
+	wire_wakeup(e->wire);
+	pthread_join(e->thread, NULL);
+	batch_free(committer_stop(e->committer, 100));
+	free_all(e);
+}

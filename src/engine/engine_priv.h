@@ -1,0 +1,69 @@
+/*
+ * engine_priv.h - private to engine.c (the loop) and engine_start.c (what
+ * happens before it).
+ */
+#ifndef EDCSYNC_ENGINE_ENGINE_PRIV_H
+#define EDCSYNC_ENGINE_ENGINE_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/committer.h"
+#include "engine/engine.h"
+#include "engine/wire.h"
+#include "store/lock.h"
+
+#define CLOCK_STEP_MS 1000
+#define STOP_ANSWERS_MS 1500		/* for answers under way */
+#define STOP_ALL_MS 1850		/* then it ends, stored or not */
+#define LIVE_MS 200			/* live rows and gauges, at most */
+#define ENDS_MS 1000			/* what time has ended; idleness */
+
+struct secret_read {
+	size_t endpoint;
+	char *name;
+};
+
+struct engine {
+	struct engine_setup setup;
+	char name[96];			/* pid@host */
+	struct engine_lock *lock;
+	size_t places;
+	int64_t *ids;
+	struct endpoint_state *states;	/* at start */
+	struct endpoint_control *controls;	/* at start */
+	struct commit commit;
+
+	/* Start only. */
+	char boot_id[40];
+	bool other_boot, recover_left, clamp_left;
+	enum op_state clamp_state;
+	int64_t clamp_after, found_delta_ms;
+
+	/* The engine's thread. */
+	pthread_t thread;
+	struct clock_now now;
+	int64_t offset_ms;		/* UTC - boot time */
+	struct engine_world *world;
+	struct wire *wire;
+	struct committer *committer;
+	struct batch *filling, *spare;
+	struct secret_read *reads;
+	size_t reads_n;
+	int64_t due_ms;			/* something may be claimed (UTC) */
+	int64_t live_boot_ms, ends_boot_ms, stop_boot_ms;
+	struct live_row *live;		/* as last stored */
+	size_t live_n, live_max;
+	bool trouble, full, cut, last_sent, last_stored, look;
+
+	/* Shared. */
+	atomic_bool stop, nudged, want_idle;
+	atomic_int in_flight, on_wire;
+	atomic_bool idle;
+	int idle_fd;			/* eventfd: idle became true */
+};
+
+int engine_open_world(struct engine *);
+int engine_clock_note(struct store *, const char *boot_id, int64_t offset_ms);
+
+#endif

@@ -30,6 +30,10 @@ libcli_a_SOURCES = \
 	src/cli/files.c \
 	src/cli/out.c \
 	src/cli/out.h \
+	src/cli/cmd_list.c \
+	src/cli/cmd_show.c \
+	src/cli/say.c \
+	src/cli/say.h \
 	src/cli/setup.c \
 	src/cli/setup.h \
 	src/cli/table.c

@@ -1,5 +1,11 @@
 # Compiled in, and installed below $(pkgdatadir).
 EMBEDDED =
+EMBEDDED += edcsync.example.json
+EMBEDDED += profiles/generic-rest.json
+EMBEDDED += profiles/metadata-tag.json
+EMBEDDED += profiles/profile.schema.json
+EMBEDDED += profiles/cases/generic-rest.json
+EMBEDDED += profiles/cases/metadata-tag.json
 EMBEDDED += demo/visits.jsonl
 EMBEDDED += scenarios/chaos.json
 EMBEDDED += scenarios/forgetful.json

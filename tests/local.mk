@@ -22,6 +22,13 @@ tests_test_utf8_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_utf8_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_utf8_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_filter
+TESTS += tests/test_filter
+tests_test_filter_SOURCES = tests/test_filter.c
+tests_test_filter_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_filter_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_filter_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_timefmt
 TESTS += tests/test_timefmt
 tests_test_timefmt_SOURCES = tests/test_timefmt.c

@@ -4,11 +4,34 @@
  * One grammar, one tree; filter_match() is the meaning, and the store's SQL
  * is tested against it over the same rows. A mistake names the word and its
  * position.
+ *
+ *   filter  = { [-] term }                    all of them
+ *   term    = field:value{,value}             any of them, whole value
+ *           | since:TIME | until:TIME         last change, from / before
+ *           | age CMP DURATION | attempts CMP NUMBER   CMP: = < <= > >=
+ *           | word{,word}                     any of them
+ *   value   = text with "..." around spaces, commas, '*' (\" and \\ inside),
+ *             a '*' at its end for "starts with"
+ *
+ * A word is its tokens: runs of letters and digits, case-folded. It matches
+ * where they stand in sequence in one of error, subject, form, event, site
+ * or note, the last one as a prefix. Values compare whole, case-folded
+ * (utf8_fold: one character to one, accents count). Words and values without
+ * a meaning are mistakes, never matches of nothing: an unknown field, a word
+ * without letters, a state that is none.
+ *
+ * TIME is what time_parse_person() reads, or a duration ago ("since:2h").
+ *
+ * FLAG, ACTOR and RUN hold several values of a row, separated by commas: one
+ * of them has to match. assigned:me is the asker's own id, exactly;
+ * assigned:none is nobody. `value:""` asks for the empty one.
  */
 #ifndef EDCSYNC_CORE_FILTER_H
 #define EDCSYNC_CORE_FILTER_H
 
 #include "core/base.h"
+
+#define FILTER_TEXT_MAX 16384		/* bytes of a filter */
 
 /* X(symbol, name, is text) */
 #define FILTER_FIELDS(X) \
@@ -33,31 +56,34 @@ enum filter_kind {
 	FILTER_FIELD,				/* one value */
 	FILTER_AGE,				/* in its present state, ms */
 	FILTER_ATTEMPTS,
-	FILTER_SINCE, FILTER_UNTIL		/* UTC ms */
+	FILTER_SINCE, FILTER_UNTIL		/* UTC ms, of updated_at */
 };
 
 enum filter_cmp { CMP_EQ, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
 
+/* The tree is at most four deep: AND, NOT, OR, leaf. */
 struct filter {
 	enum filter_kind kind;
 	struct filter **kids;
 	size_t kids_n;
 	enum filter_field field;
-	char *text;			/* folded value, without the '*' */
+	char *text;			/* folded value, without the '*'; of a
+					 * word its tokens, a space between */
 	bool prefix;			/* ended in '*' (words: always) */
-	char **token;			/* FILTER_WORD: folded */
+	char **token;			/* FILTER_WORD: folded, at least one */
 	size_t tokens_n;
 	enum filter_cmp cmp;
 	int64_t number;
 };
 
 struct filter_error {
-	int position;			/* of the word, from 1, in characters */
-	char text[200];			/* names the word */
+	int position;			/* of the word, from 1, in characters;
+					 * 0: the filter as a whole */
+	char text[200];			/* names the word, escaped */
 };
 
 /* utc_offset_min: zone of times without an offset. Empty text matches all
- * (an AND without kids). NULL on a mistake. */
+ * (an AND without kids; the root is always an AND). NULL on a mistake. */
 struct filter *filter_parse(struct span text, int64_t now_ms,
 			    int utc_offset_min, struct filter_error *);
 void filter_free(struct filter *);
@@ -75,8 +101,11 @@ bool filter_match(const struct filter *, const struct filter_row *,
 		  int64_t now_ms);
 
 /* Tokens: runs of letters and digits, case-folded (shared with the store's
- * full-text search). Calls back for each; used by match, FTS and tests. */
+ * full-text search). A combining mark belongs to the letter before it. Calls
+ * back for each; used by match, FTS and tests. */
 void filter_tokens(struct span text,
 		   void (*token)(void *ctx, struct span folded), void *ctx);
+
+const char *filter_field_name(enum filter_field);
 
 #endif

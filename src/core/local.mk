@@ -60,4 +60,7 @@ libcore_a_SOURCES = \
 	src/core/timefmt.c \
 	src/core/timefmt.h \
 	src/core/utf8_table.c \
-	src/core/utf8_table.h
+	src/core/utf8_table.h \
+	src/core/filter.c \
+	src/core/filter_match.c \
+	src/core/filter.h

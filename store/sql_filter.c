@@ -158,8 +158,10 @@ static void say_set(struct gen *g, const char *column, uint64_t set)
 	buf_addc(where, ')');
 }
 
+/* The empty value asks for those without any. */
 static void say_flags(struct gen *g, const struct filter *leaf)
 {
+	bool none = !*leaf->text && !leaf->prefix;
 	unsigned mask = 0;
 
 	for (int i = 0; i < FLAG_BITS; i++) {
@@ -167,11 +169,12 @@ static void say_flags(struct gen *g, const struct filter *leaf)
 		struct buf name = BUF_INIT;
 
 		op_flags_text(bit, &name);
-		if (name.len && name_matches(leaf, buf_text(&name)))
+		if (name.len && (none || name_matches(leaf, buf_text(&name))))
 			mask |= bit;
 		buf_release(&name);
 	}
-	buf_addf(&g->out->where, "(o.flags & %u) <> 0", mask);
+	buf_addf(&g->out->where, "(o.flags & %u) %s 0", mask,
+		 none ? "=" : "<>");
 }
 
 static void say_assigned(struct gen *g, const struct filter *leaf,
@@ -236,6 +239,12 @@ static void say_several(struct gen *g, const struct filter *leaf,
 {
 	if (!is_ascii(leaf->text)) {
 		say_superset(g, positive);
+		return;
+	}
+	/* The empty value asks for those without any. */
+	if (!*leaf->text && !leaf->prefix && leaf->field != FILTER_ENDPOINT) {
+		buf_addf(&g->out->where, "NOT %s1)",
+			 several[leaf->field].open);
 		return;
 	}
 	buf_adds(&g->out->where, several[leaf->field].open);

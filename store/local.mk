@@ -32,3 +32,19 @@ libstore_a_SOURCES += store/intake.c store/intake.h store/line_priv.h
 libstore_a_SOURCES += store/line.c
 libstore_a_SOURCES += store/line_parts.c
 libstore_a_SOURCES += store/operator.c store/operator.h store/operator_priv.h
+libstore_a_SOURCES += store/adopt.c
+libstore_a_SOURCES += store/mem.c store/mem.h
+libstore_a_SOURCES += store/mem_record.c
+libstore_a_SOURCES += store/mem_op.c
+libstore_a_SOURCES += store/mem_rows.c
+libstore_a_SOURCES += store/mem_intake.c
+
+# The rules' own tests.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_work
+TESTS += tests/test_work
+tests_test_work_SOURCES = tests/test_work.c tests/room.h
+tests_test_work_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_work_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_work_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+endif

@@ -167,7 +167,8 @@ int sqlite_request_next(struct store *st, struct request_row *r)
 	assert(r);
 	q = DB_Q(st->db, "SELECT id, kind, endpoint, op, intervention, by,"
 		 " asked_ms, state, result FROM request"
-		 " WHERE state = 'asked' ORDER BY id LIMIT 1");
+		 " WHERE state = 'asked' AND id > ?1 ORDER BY id LIMIT 1");
+	query_int(q, 1, r->id);
 	rc = query_one(q);
 	if (rc != ST_OK)
 		return store_result(st, rc);
@@ -190,7 +191,7 @@ int sqlite_request_put(struct store *st, struct request_row *r)
 	int rc;
 
 	store_door_write(st);
-	assert(r && *r->kind && *r->state);
+	assert(r && (r->id || *r->kind) && *r->state);
 	q = DB_Q(st->db, "INSERT INTO request(id, kind, endpoint, op,"
 		 " intervention, by, asked_ms, state, result)"
 		 " VALUES(nullif(?1, 0), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"

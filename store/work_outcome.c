@@ -115,14 +115,13 @@ static void count_budget(struct poll_row *row, const struct applied *a)
 	poll_count(row, false, a->now_ms);
 }
 
-/* The budget ends only after a last look. */
-static void end_budget(struct poll_row *row, struct op *op,
+/* The budget ends only after a last look: `last` was that. */
+static void end_budget(const struct poll_row *row, bool last, struct op *op,
 		       struct applied *a)
 {
-	if (row->budget_left_ms > 0 || op->state != OP_POLLING)
+	if (!row->last_look || op->state != OP_POLLING)
 		return;
-	if (!row->last_look) {
-		row->last_look = true;
+	if (!last) {
 		op->due_at_ms = a->now_ms;
 		op->due_wait_ms = 0;
 		return;
@@ -136,6 +135,7 @@ static int follow_poll(struct store *st, struct applied *a, struct op *op)
 {
 	const struct verdict_out *v = &a->out->verdict;
 	struct poll_row row = {0};
+	bool last;
 	int rc;
 
 	if (a->out->kind != ATTEMPT_POLL)
@@ -147,9 +147,10 @@ static int follow_poll(struct store *st, struct applied *a, struct op *op)
 	row.seen = row.seen || a->out->seen_non_404;
 	if (v->word[0])
 		memcpy(row.word, v->word, sizeof(row.word));
+	last = row.last_look;
 	count_budget(&row, a);
 	if (v->verdict == VERDICT_STILL || v->verdict == VERDICT_UNKNOWN)
-		end_budget(&row, op, a);
+		end_budget(&row, last, op, a);
 	rc = a->settle.poll_end ? ST_OK : st->ops->poll_put(st, &row);
 	poll_row_release(&row);
 	return rc;

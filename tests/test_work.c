@@ -1,0 +1,599 @@
+/* The life of operations in the store: order, claims, outcomes, the end. */
+#define _GNU_SOURCE
+#include "room.h"
+
+static struct room room;
+
+static int setup(void **state)
+{
+	(void)state;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	room_end(&room);
+	return 0;
+}
+
+#define START(...) room_start(&room, *(bool *)*state, __VA_ARGS__)
+
+/* Operations of one subject go one after the other, by place; others do not
+ * wait for them. */
+static void order_by_subject(void **state)
+{
+	struct intent *i;
+	int64_t a, b, c;
+
+	START(PROFILE_PLAIN, "");
+	a = room_add(&room, "U1", "F1", 1);
+	b = room_add(&room, "U1", "F2", 2);
+	c = room_add(&room, "U2", "F1", 3);
+	assert_true(room_runnable(&room, a));
+	assert_false(room_runnable(&room, b));
+	i = room_claim(&room, 10);
+	assert_int_equal(i->op.op, a);
+	assert_int_equal(i->next->op.op, c);
+	assert_null(i->next->next);
+	assert_int_equal(room_state(&room, a, NULL), OP_SENDING);
+	assert_int_equal(room_answer(&room, i, VERDICT_COMMIT, NULL), ST_OK);
+	assert_int_equal(room_state(&room, a, NULL), OP_COMMITTED);
+	assert_true(room_runnable(&room, b));
+	room_free(i);
+	i = room_claim(&room, 10);
+	assert_int_equal(i->op.op, b);
+	assert_int_equal(room_free(i), 1);
+}
+
+static void intent_carries_what_the_wire_needs(void **state)
+{
+	struct intent *i;
+	struct flight f;
+	struct op op;
+
+	START(PROFILE_PLAIN, "");
+	room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	assert_string_equal(buf_text(&i->payload), "{\"v\":1}");
+	assert_int_equal(i->kind, ATTEMPT_SEND);
+	assert_int_equal(i->op.tries, 1);
+	assert_int_equal(strlen(i->request_id), 36);
+	assert_int_equal(strlen(i->op.correlation_id), 36);
+	assert_true(i->seq_intent > 0);
+	assert_int_equal(room.store->ops->flight_get(room.store, i->op.op, &f),
+			 ST_OK);
+	assert_string_equal(f.request_id, i->request_id);
+	assert_int_equal(f.seq_intent, i->seq_intent);
+	room_state(&room, i->op.op, &op);
+	assert_int_equal(op.version, i->op.version);
+	assert_int_equal(op.record.newest_started, op.place);
+	op_release(&op);
+	room_free(i);
+}
+
+/* A retry goes back to wait, stays the first of its lane and comes again when
+ * it is due, not before. */
+static void retry_waits_its_time(void **state)
+{
+	struct intent *i;
+	struct op op;
+	int64_t a;
+
+	START(PROFILE_PLAIN, "");
+	a = room_add(&room, "U1", "F1", 1);
+	room_add(&room, "U1", "F2", 1);
+	i = room_claim(&room, 1);
+	room_answer(&room, i, VERDICT_RETRY, NULL);
+	room_free(i);
+	room_state(&room, a, &op);
+	assert_int_equal(op.state, OP_WAITING);
+	assert_true(op.runnable);
+	assert_int_equal(op.attempts, 1);
+	assert_null(room_claim(&room, 10));
+	room.now = op.due_at_ms;
+	op_release(&op);
+	i = room_claim(&room, 10);
+	assert_int_equal(i->op.op, a);
+	assert_int_equal(i->op.tries, 2);
+	room_free(i);
+}
+
+/* Resends are bounded by the retry budget; spent means later, never lost. */
+static void no_budget_means_later(void **state)
+{
+	struct intent *i;
+	struct op op;
+	int64_t a, b;
+
+	START(PROFILE_PLAIN, "");
+	a = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	room_answer(&room, i, VERDICT_RETRY, NULL);
+	room_free(i);
+	room.now += 100000;
+	b = room_add(&room, "U2", "F1", 1);
+	i = room_claim_with(&room, (struct credit){.total = 10});
+	assert_int_equal(i->op.op, b);
+	assert_int_equal(room_free(i), 1);
+	room_state(&room, a, &op);
+	assert_true(op.runnable && op.due_at_ms > room.now);
+	assert_true(op.due_at_ms <= room.now + 5000);
+	op_release(&op);
+}
+
+static void gates_are_read_again(void **state)
+{
+	struct endpoint_control c = {.paused = true, .at_ms = T0};
+	struct endpoint_state s = {0}, t;
+
+	START(PROFILE_PLAIN, "");
+	room_add(&room, "U1", "F1", 1);
+	c.endpoint = room.endpoint;
+	room_begin(&room);
+	room.store->ops->control_put(room.store, &c);
+	room_commit(&room);
+	assert_null(room_claim(&room, 10));
+	c.paused = false;
+	room_begin(&room);
+	room.store->ops->control_put(room.store, &c);
+	room.store->ops->state_get(room.store, room.endpoint, &s);
+	t = s;
+	t.halt = HALT_CREDENTIALS;
+	assert_int_equal(work_state(room.store, &s, &t, room.now), ST_OK);
+	room_commit(&room);
+	assert_null(room_claim(&room, 10));
+	room_begin(&room);
+	assert_int_equal(work_state(room.store, &t, &s, room.now), ST_OK);
+	room_commit(&room);
+	assert_int_equal(room_free(room_claim(&room, 10)), 1);
+}
+
+/* What a newer version of the record overtook is not sent. */
+static void stale_goes_dead(void **state)
+{
+	struct intent *i;
+	struct op op;
+	int64_t a, b;
+
+	START(PROFILE_PLAIN, ",\"retry\":{\"max_attempts\":1}");
+	a = room_add(&room, "U1", "F1", 1);
+	b = room_add(&room, "U1", "F1", 2);
+	i = room_claim(&room, 10);
+	assert_int_equal(i->op.op, a);
+	room_answer(&room, i, VERDICT_RETRY, NULL);
+	room_free(i);
+	assert_int_equal(room_state(&room, a, NULL), OP_DEAD);
+	i = room_claim(&room, 10);
+	assert_int_equal(i->op.op, b);
+	room_answer(&room, i, VERDICT_COMMIT, NULL);
+	room_free(i);
+	/* a comes back by a person's act; the claim finds it stale. */
+	room_begin(&room);
+	room_state(&room, a, &op);
+	assert_null(settle_replay(&op, room.ec, false, room.now));
+	assert_int_equal(work_save(room.store, &op, op.version - 1, room.ec,
+				   room.now), ST_OK);
+	room_commit(&room);
+	op_release(&op);
+	assert_true(room_runnable(&room, a));
+	assert_null(room_claim(&room, 10));
+	room_state(&room, a, &op);
+	assert_int_equal(op.state, OP_DEAD);
+	assert_int_equal(op.reason, REASON_STALE);
+	op_release(&op);
+}
+
+/* When an earlier one comes back, the present runnable one steps back. */
+static void an_earlier_one_comes_back(void **state)
+{
+	struct intent *i;
+	struct op op;
+	int64_t a, b;
+
+	START(PROFILE_PLAIN, ",\"retry\":{\"max_attempts\":1}");
+	a = room_add(&room, "U1", "F1", 1);
+	b = room_add(&room, "U1", "F2", 2);
+	i = room_claim(&room, 10);
+	room_answer(&room, i, VERDICT_RETRY, NULL);
+	room_free(i);
+	assert_true(room_runnable(&room, b));
+	room_begin(&room);
+	room_state(&room, a, &op);
+	assert_null(settle_replay(&op, room.ec, false, room.now));
+	assert_int_equal(work_save(room.store, &op, op.version - 1, room.ec,
+				   room.now), ST_OK);
+	room_commit(&room);
+	op_release(&op);
+	assert_true(room_runnable(&room, a));
+	assert_false(room_runnable(&room, b));
+}
+
+/* The outcome of one that moves decides when an earlier one came back. */
+static void the_moving_one_finishes_first(void **state)
+{
+	struct intent *i, *j;
+	struct op op;
+	int64_t a, b;
+
+	START(PROFILE_PLAIN, ",\"retry\":{\"max_attempts\":1}");
+	a = room_add(&room, "U1", "F1", 1);
+	b = room_add(&room, "U1", "F2", 2);
+	i = room_claim(&room, 10);
+	room_answer(&room, i, VERDICT_RETRY, NULL);
+	room_free(i);
+	j = room_claim(&room, 10);
+	assert_int_equal(j->op.op, b);
+	room_begin(&room);
+	room_state(&room, a, &op);
+	assert_null(settle_replay(&op, room.ec, false, room.now));
+	assert_int_equal(work_save(room.store, &op, op.version - 1, room.ec,
+				   room.now), ST_OK);
+	room_commit(&room);
+	op_release(&op);
+	assert_false(room_runnable(&room, a));
+	room_answer(&room, j, VERDICT_PACE, NULL);
+	room_free(j);
+	assert_true(room_runnable(&room, a));
+	assert_false(room_runnable(&room, b));
+}
+
+/* Of unknown outcome: it blocks its record, not the rest of the subject. */
+static void unknown_blocks_its_record_only(void **state)
+{
+	struct intent *i;
+	int64_t a, b, c;
+
+	START(PROFILE_PLAIN, ",\"idempotency\":\"none\"");
+	a = room_add(&room, "U1", "F1", 1);
+	b = room_add(&room, "U1", "F2", 2);
+	c = room_add(&room, "U1", "F1", 3);
+	i = room_claim(&room, 10);
+	assert_int_equal(i->op.op, a);
+	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
+	room_free(i);
+	assert_int_equal(room_state(&room, a, NULL), OP_DEAD);
+	i = room_claim(&room, 10);
+	assert_int_equal(i->op.op, b);
+	room_answer(&room, i, VERDICT_COMMIT, NULL);
+	room_free(i);
+	assert_false(room_runnable(&room, c));
+	assert_null(room_claim(&room, 10));
+}
+
+static void take_job(struct outcome *out)
+{
+	strcpy(out->verdict.job_id, "J1");
+	strcpy(out->verdict.word, "queued");
+}
+
+static void a_job_is_watched(void **state)
+{
+	struct intent *i;
+	struct poll_row row = {0};
+	struct op op;
+	int64_t a;
+
+	START(PROFILE_PLAIN, "");
+	a = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	room_answer(&room, i, VERDICT_POLL, take_job);
+	room_free(i);
+	room_state(&room, a, &op);
+	assert_int_equal(op.state, OP_POLLING);
+	assert_true(op.runnable && op.due_at_ms == room.now + 1000);
+	op_release(&op);
+	assert_null(room_claim(&room, 10));
+	room.now += 1000;
+	i = room_claim(&room, 10);
+	assert_int_equal(i->kind, ATTEMPT_POLL);
+	assert_string_equal(i->poll.job_id, "J1");
+	assert_null(room_claim(&room, 10));
+	room_answer(&room, i, VERDICT_STILL, NULL);
+	room_free(i);
+	assert_int_equal(room.store->ops->poll_get(room.store, a, &row), ST_OK);
+	assert_int_equal(row.polls, 1);
+	assert_int_equal(row.budget_left_ms, 599000);
+	poll_row_release(&row);
+	room.now += 100000;
+	i = room_claim(&room, 10);
+	room_answer(&room, i, VERDICT_COMMIT, NULL);
+	room_free(i);
+	assert_int_equal(room_state(&room, a, NULL), OP_COMMITTED);
+	assert_int_equal(room.store->ops->poll_get(room.store, a, &row),
+			 ST_NONE);
+}
+
+/* Time that a poll came late (paused, open, down) is not the job's. The
+ * budget ends after a last look; it is never sent again for that. */
+static void the_budget_ends_after_a_last_look(void **state)
+{
+	struct intent *i;
+	struct poll_row row = {0};
+	struct op op;
+	int64_t a;
+	int looks = 0;
+
+	START(PROFILE_PLAIN, ",\"poll\":{\"first_ms\":1000,\"cap_ms\":1000,"
+	      "\"budget_ms\":2500}");
+	a = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	room_answer(&room, i, VERDICT_POLL, take_job);
+	room_free(i);
+	room.now += 1000000;
+	while ((i = room_claim(&room, 1))) {
+		looks++;
+		room_answer(&room, i, VERDICT_STILL, NULL);
+		room_free(i);
+		room_state(&room, a, &op);
+		if (op.due_at_ms > room.now)
+			room.now = op.due_at_ms;
+		op_release(&op);
+	}
+	assert_int_equal(looks, 4);
+	room_state(&room, a, &op);
+	assert_int_equal(op.state, OP_UNWATCHED);
+	assert_int_equal(op.reason, REASON_BUDGET_OVER);
+	op_release(&op);
+	assert_int_equal(room.store->ops->poll_get(room.store, a, &row), ST_OK);
+	poll_row_release(&row);
+}
+
+/* What is on the wire when an engine dies is unknown; its next one says so
+ * before it claims anything. */
+static void cut_attempts_are_unknown(void **state)
+{
+	struct intent *i;
+	struct flight f;
+	struct op op;
+	bool left = true;
+	int64_t a;
+
+	START(PROFILE_PLAIN, "");
+	a = room_add(&room, "U1", "F1", 1);
+	room_free(room_claim(&room, 1));
+	room.now += 1000;
+	room_begin(&room);
+	assert_int_equal(work_recover(room.store, room.config, "2@test",
+				      room_random, &room, room.now, &left),
+			 ST_OK);
+	room_commit(&room);
+	assert_false(left);
+	room_state(&room, a, &op);
+	assert_int_equal(op.state, OP_WAITING);
+	assert_true(op.flags & OP_OUTCOME_UNKNOWN);
+	assert_int_equal(op.attempts, 0);
+	assert_int_equal(op.cuts, 1);
+	assert_int_equal(op.next, NEXT_SEND);
+	assert_int_equal(room.store->ops->flight_get(room.store, a, &f),
+			 ST_NONE);
+	room.now = op.due_at_ms;
+	op_release(&op);
+	i = room_claim(&room, 1);
+	assert_int_equal(i->op.tries, 2);
+	room_free(i);
+}
+
+static void withdraw(struct outcome *out)
+{
+	out->withdrawn = true;
+	out->may_have_happened = false;
+}
+
+static void not_sent_after_all(void **state)
+{
+	struct intent *i;
+	struct op op;
+	int64_t a;
+
+	START(PROFILE_PLAIN, "");
+	a = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	room_answer(&room, i, VERDICT_UNKNOWN, withdraw);
+	room_free(i);
+	room_state(&room, a, &op);
+	assert_int_equal(op.state, OP_QUEUED);
+	assert_int_equal(op.attempts, 0);
+	assert_true(op.runnable);
+	assert_false(op.flags & OP_OUTCOME_UNKNOWN);
+	op_release(&op);
+}
+
+static void older(struct outcome *out)
+{
+	out->version--;
+}
+
+static void somebody_was_faster(void **state)
+{
+	struct intent *i;
+	struct flight f;
+	int64_t a;
+
+	START(PROFILE_PLAIN, "");
+	a = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	assert_int_equal(room_answer(&room, i, VERDICT_COMMIT, older),
+			 ST_CONFLICT);
+	room_free(i);
+	assert_int_equal(room_state(&room, a, NULL), OP_SENDING);
+	assert_int_equal(room.store->ops->flight_get(room.store, a, &f),
+			 ST_NONE);
+}
+
+static void open_circuit(struct room *r)
+{
+	struct endpoint_state s = {0}, t;
+
+	room_begin(r);
+	r->store->ops->state_get(r->store, r->endpoint, &s);
+	t = s;
+	t.circuit.state = CIRCUIT_OPEN;
+	t.circuit.generation++;
+	t.circuit.opened_ms = r->now;
+	t.circuit.waited_at_ms = r->now;
+	assert_int_equal(work_state(r->store, &s, &t, r->now), ST_OK);
+	room_commit(r);
+}
+
+/* Exactly one, and the oldest unknown first. */
+static void one_probe(void **state)
+{
+	struct intent *i;
+	int64_t b;
+
+	START(PROFILE_PLAIN, "");
+	room_add(&room, "U1", "F1", 1);
+	b = room_add(&room, "U2", "F1", 1);
+	i = room_claim(&room, 2);
+	room_answer(&room, i, VERDICT_RETRY, NULL);
+	room_answer(&room, i->next, VERDICT_UNKNOWN, NULL);
+	room_free(i);
+	room.now += 200000;
+	open_circuit(&room);
+	assert_null(room_claim(&room, 10));
+	i = room_claim_with(&room, (struct credit){.total = 5, .probe = true});
+	assert_int_equal(i->op.op, b);
+	assert_true(i->probe);
+	assert_int_equal(room_free(i), 1);
+}
+
+static void urgent_goes_first(void **state)
+{
+	struct intent *i;
+	int64_t b;
+
+	START(PROFILE_PLAIN, ",\"urgent\":\"form:AE\"");
+	room_add(&room, "U1", "F1", 1);
+	b = room_add(&room, "U2", "AE", 1);
+	i = room_claim(&room, 1);
+	assert_int_equal(i->op.op, b);
+	room_free(i);
+}
+
+static void nothing_left_to_do(void **state)
+{
+	struct intent *i;
+	int64_t due = 0;
+	bool idle;
+
+	START(PROFILE_PLAIN, "");
+	assert_int_equal(work_idle(room.store, room.config, room.now, &idle,
+				   &due), ST_OK);
+	assert_true(idle);
+	room_add(&room, "U1", "F1", 1);
+	work_idle(room.store, room.config, room.now, &idle, &due);
+	assert_false(idle);
+	assert_int_equal(due, room.now);
+	i = room_claim(&room, 1);
+	work_idle(room.store, room.config, room.now, &idle, &due);
+	assert_false(idle);
+	room_answer(&room, i, VERDICT_REJECT, NULL);
+	room_free(i);
+	work_idle(room.store, room.config, room.now, &idle, &due);
+	assert_true(idle);
+}
+
+/* Another address, account or mode while work is unsettled: a person first. */
+static void another_target_halts(void **state)
+{
+	struct endpoint_state s = {0};
+
+	START(PROFILE_PLAIN, "");
+	room_add(&room, "U1", "F1", 1);
+	config_free(room.config);
+	profile_free(room.profile);
+	room_config(&room, PROFILE_PLAIN, ",\"idempotency\":\"none\"");
+	room_know_endpoint(&room);
+	room.store->ops->state_get(room.store, room.endpoint, &s);
+	assert_int_equal(s.halt, HALT_TARGET_CHANGED);
+	assert_null(room_claim(&room, 10));
+}
+
+/* Waited too long for an open circuit: dead letters, never sent. */
+static void open_wait_ends(void **state)
+{
+	struct credit credit = {.total = 0};
+	struct op op;
+	int64_t a;
+
+	START(PROFILE_PLAIN, ",\"circuit\":{\"open_wait_ms\":0}");
+	a = room_add(&room, "U1", "F1", 1);
+	open_circuit(&room);
+	credit.endpoint = room.endpoint;
+	credit.config = room.ec;
+	room_begin(&room);
+	assert_int_equal(work_ends(room.store, &credit, 100, room.now + 1), 1);
+	room_commit(&room);
+	room_state(&room, a, &op);
+	assert_int_equal(op.state, OP_DEAD);
+	assert_int_equal(op.reason, REASON_CIRCUIT_OPEN);
+	op_release(&op);
+}
+
+/* A person asks: look at the vendor, write nothing there. */
+static void a_check_looks(void **state)
+{
+	struct request_row ask = {.kind = "check", .by = "jdoe",
+		.state = "asked", .asked_ms = T0};
+	struct intent *i;
+	struct op op;
+	int64_t a;
+
+	START(PROFILE_LOOK, ",\"idempotency\":\"none\"");
+	a = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
+	room_free(i);
+	assert_int_equal(room_state(&room, a, NULL), OP_DEAD);
+	ask.endpoint = room.endpoint;
+	ask.op = a;
+	room_begin(&room);
+	assert_int_equal(room.store->ops->request_put(room.store, &ask), ST_OK);
+	room_commit(&room);
+	i = room_claim(&room, 1);
+	assert_int_equal(i->kind, ATTEMPT_LOOK_UP);
+	assert_int_equal(i->check_request, ask.id);
+	assert_int_equal(room_state(&room, a, NULL), OP_DEAD);
+	room_answer(&room, i, VERDICT_FOUND, NULL);
+	room_free(i);
+	room_state(&room, a, &op);
+	assert_int_equal(op.state, OP_COMMITTED);
+	assert_int_equal(op.evidence, EVIDENCE_LOOK_UP);
+	op_release(&op);
+}
+
+#define BOTH(test) \
+	{#test " (sqlite)", test, setup, teardown, &on_sqlite}, \
+	{#test " (memory)", test, setup, teardown, &in_memory}
+
+int main(int argc, char **argv)
+{
+	static bool on_sqlite = false, in_memory = true;
+	const struct CMUnitTest tests[] = {
+		BOTH(order_by_subject),
+		BOTH(intent_carries_what_the_wire_needs),
+		BOTH(retry_waits_its_time),
+		BOTH(no_budget_means_later),
+		BOTH(gates_are_read_again),
+		BOTH(stale_goes_dead),
+		BOTH(an_earlier_one_comes_back),
+		BOTH(the_moving_one_finishes_first),
+		BOTH(unknown_blocks_its_record_only),
+		BOTH(a_job_is_watched),
+		BOTH(the_budget_ends_after_a_last_look),
+		BOTH(cut_attempts_are_unknown),
+		BOTH(not_sent_after_all),
+		BOTH(somebody_was_faster),
+		BOTH(one_probe),
+		BOTH(urgent_goes_first),
+		BOTH(nothing_left_to_do),
+		BOTH(another_target_halts),
+		BOTH(open_wait_ends),
+		BOTH(a_check_looks),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

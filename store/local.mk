@@ -48,3 +48,4 @@ tests_test_work_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_work_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_work_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 endif
+libstore_a_SOURCES += store/fault.c

@@ -316,90 +316,6 @@ static char *folder_of(const char *path)
 	return xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* Compares the key in hand with the one the store was made with. */
-static int check_key(struct store *st, bool fresh)
-{
-	struct buf held = BUF_INIT;
-	sha256_hex id;
-	int rc;
-
-	audit_key_id(st->audit, id);
-	rc = meta_get(st, "audit_key", &held);
-	if (rc == ST_OK && *id && strcmp(buf_text(&held), id))
-		rc = store_trouble(st, ST_KEY, "the audit key is of another "
-				   "store: nothing is written");
-	else if (rc == ST_NONE && fresh)
-		rc = meta_put(st, "audit_key", id);
-	buf_release(&held);
-	return rc < 0 ? rc : ST_OK;
-}
-
-static int say_created(struct store *st, int64_t now_ms)
-{
-	struct audit_event e = {.type = AUDIT_STORE_CREATED, .at_ms = now_ms,
-				.backoff_ms = -1, .new_value = st->store_id};
-
-	return audit_append(st, &e, NULL);
-}
-
-static int say_migrated(struct store *st, int from, int to, int64_t now_ms)
-{
-	struct buf was = BUF_INIT, is = BUF_INIT;
-	struct audit_event e = {.type = AUDIT_SCHEMA, .at_ms = now_ms,
-				.backoff_ms = -1};
-	int rc;
-
-	buf_addi(&was, from);
-	buf_addi(&is, to);
-	e.old_value = buf_text(&was);
-	e.new_value = buf_text(&is);
-	rc = audit_append(st, &e, NULL);
-	buf_release(&was);
-	buf_release(&is);
-	return rc;
-}
-
-/* Reads the store's id, or gives it one together with its key. Inside one
- * transaction: of several processes on a fresh path one is the maker. */
-static int adopt(struct store *st, const struct store_options *o, int from,
-		 int to)
-{
-	struct buf id = BUF_INIT, words = BUF_INIT;
-	struct audit *audit;
-	bool fresh;
-	int rc;
-
-	rc = meta_get(st, "store_id", &id);
-	fresh = rc == ST_NONE;
-	if (rc < 0)
-		return rc;
-	if (fresh && o->read_only)
-		return store_trouble(st, ST_CORRUPT, "its creation was never "
-				     "finished: open it once for writing");
-	if (fresh)
-		store_uuid(st->store_id);
-	else
-		text_set(st->store_id, sizeof(st->store_id), buf_span(&id));
-	buf_release(&id);
-	rc = ST_OK;
-	audit = audit_open(o, fresh, st->store_id, &words, &rc);
-	if (!audit)
-		store_trouble(st, rc, "%s", buf_text(&words));
-	buf_release(&words);
-	if (!audit)
-		return rc;
-	st->audit = audit;
-	if (fresh)
-		rc = meta_put(st, "store_id", st->store_id);
-	if (!rc)
-		rc = check_key(st, fresh);
-	if (!rc && fresh)
-		rc = say_created(st, o->now_ms);
-	if (!rc && from > 0 && from != to)
-		rc = say_migrated(st, from, to, o->now_ms);
-	return rc;
-}
-
 /* Whoever may write: one process at a time switches the log on and brings
  * the schema up; the store's identity is one transaction more. */
 static int open_writer(struct store *st, const struct store_options *o)
@@ -424,7 +340,7 @@ static int open_writer(struct store *st, const struct store_options *o)
 		rc = begin(st, DURABLE);
 	if (rc)
 		return rc;
-	rc = adopt(st, o, from, to);
+	rc = store_adopt(st, o, from, to);
 	if (!rc)
 		rc = commit(st);
 	if (rc)
@@ -447,7 +363,7 @@ static int open_reader(struct store *st, const struct store_options *o)
 		rc = store_trouble(st, ST_READONLY, "its schema %d is older "
 				   "than this program's: open it once for "
 				   "writing", version);
-	return rc ? rc : adopt(st, o, version, version);
+	return rc ? rc : store_adopt(st, o, version, version);
 }
 
 int store_sqlite_open(const struct store_options *o, struct store **out,

@@ -26,6 +26,14 @@ int store_trouble(struct store *, int rc, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 /* A random UUID, version 4. */
 void store_uuid(char out[37]);
+/*
+ * The last step of every open: reads the store's id and opens the audit key
+ * that belongs to it; a store without an id gets both, and its first record.
+ * Writers call it inside a transaction. from, to: schema before and now.
+ */
+int store_adopt(struct store *, const struct store_options *, int from,
+		int to);
+
 /* Changes of counters inside a transaction, put into the table at its end. */
 struct count_delta {
 	int64_t endpoint;

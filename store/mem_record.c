@@ -1,0 +1,319 @@
+/* mem_record.c - endpoints, what is said of them, and records. */
+#include "store/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Endpoints: id = place + 1. */
+
+void mem_free_endpoint(void *row)
+{
+	struct endpoint_row *e = row;
+
+	free(e->name);
+	free(e->profile);
+	free(e->environment);
+	free(e);
+}
+
+static bool is_name(const void *row, const void *key)
+{
+	return !strcmp(((const struct endpoint_row *)row)->name, key);
+}
+
+int mem_endpoint_intern(struct store *st, struct endpoint_row *e)
+{
+	struct mem_table *t = &ms(st)->endpoints;
+	struct endpoint_row *row;
+	size_t i;
+
+	store_door_write(st);
+	assert(e && e->name && *e->name);
+	i = mem_find(t, is_name, e->name);
+	e->id = (int64_t)i + 1;
+	row = mem_copy(e, sizeof(*e));
+	row->name = xstrdup(e->name);
+	row->profile = xstrdup(e->profile ? e->profile : "");
+	row->environment = xstrdup(e->environment ? e->environment : "");
+	mem_put(ms(st), t, i, row);
+	return ST_OK;
+}
+
+int mem_endpoint_each(struct store *st,
+		      int (*each)(void *, const struct endpoint_row *),
+		      void *ctx)
+{
+	struct mem_table *t = &ms(st)->endpoints;
+	size_t i, n = t->n;
+	int told = 0;
+
+	store_door_read(st);
+	for (i = 0; !told && i < n; i++)
+		told = each(ctx, t->rows[i]);
+	return told < 0 ? told : ST_OK;
+}
+
+static bool is_state_of(const void *row, const void *key)
+{
+	return ((const struct endpoint_state *)row)->endpoint ==
+	       *(const int64_t *)key;
+}
+
+int mem_state_get(struct store *st, int64_t endpoint, struct endpoint_state *e)
+{
+	struct mem_table *t = &ms(st)->states;
+	size_t i;
+
+	store_door_read(st);
+	assert(endpoint > 0 && e);
+	i = mem_find(t, is_state_of, &endpoint);
+	if (i == t->n)
+		return ST_NONE;
+	memcpy(e, t->rows[i], sizeof(*e));
+	return ST_OK;
+}
+
+int mem_state_put(struct store *st, const struct endpoint_state *e)
+{
+	struct mem_table *t = &ms(st)->states;
+
+	store_door_write(st);
+	assert(e && e->endpoint > 0);
+	mem_put(ms(st), t, mem_find(t, is_state_of, &e->endpoint),
+		mem_copy(e, sizeof(*e)));
+	return ST_OK;
+}
+
+void mem_free_control(void *row)
+{
+	struct endpoint_control *c = row;
+
+	free(c->by);
+	free(c->reason);
+	free(c->resume_by);
+	free(c->resume_reason);
+	free(c);
+}
+
+static void copy_control(struct endpoint_control *dst,
+			 const struct endpoint_control *src)
+{
+	*dst = *src;
+	dst->by = xstrdup(src->by);
+	dst->reason = xstrdup(src->reason);
+	dst->resume_by = xstrdup(src->resume_by);
+	dst->resume_reason = xstrdup(src->resume_reason);
+}
+
+static bool is_control_of(const void *row, const void *key)
+{
+	return ((const struct endpoint_control *)row)->endpoint ==
+	       *(const int64_t *)key;
+}
+
+int mem_control_get(struct store *st, int64_t endpoint,
+		    struct endpoint_control *c)
+{
+	struct mem_table *t = &ms(st)->controls;
+	size_t i;
+
+	store_door_read(st);
+	assert(endpoint > 0 && c);
+	i = mem_find(t, is_control_of, &endpoint);
+	if (i == t->n)
+		return ST_NONE;
+	copy_control(c, t->rows[i]);
+	return ST_OK;
+}
+
+int mem_control_put(struct store *st, const struct endpoint_control *c)
+{
+	struct mem_table *t = &ms(st)->controls;
+	struct endpoint_control *row;
+
+	store_door_write(st);
+	assert(c && c->endpoint > 0);
+	row = xmalloc(sizeof(*row));
+	copy_control(row, c);
+	mem_put(ms(st), t, mem_find(t, is_control_of, &c->endpoint), row);
+	return ST_OK;
+}
+
+/* Records: id = place + 1. */
+
+void mem_free_record(void *row)
+{
+	struct record *r = row;
+
+	free(r->study_oid);
+	free(r->subject_key);
+	free(r->form_oid);
+	free(r->event_oid);
+	free(r->event_repeat);
+	free(r->form_repeat);
+	free(r->record_key);
+	free(r);
+}
+
+static struct record *copy_record(const struct record *src)
+{
+	struct record *r = mem_copy(src, sizeof(*src));
+
+	r->study_oid = xstrdup(src->study_oid);
+	r->subject_key = xstrdup(src->subject_key);
+	r->form_oid = xstrdup(src->form_oid);
+	r->event_oid = xstrdup(src->event_oid);
+	r->event_repeat = xstrdup(src->event_repeat);
+	r->form_repeat = xstrdup(src->form_repeat);
+	r->record_key = xstrdup(src->record_key);
+	return r;
+}
+
+/* A record_key names the record outright; else the whole scope does. */
+static bool is_record(const void *row, const void *key)
+{
+	const struct record *a = row, *b = key;
+
+	if (a->endpoint != b->endpoint ||
+	    !mem_text_eq(a->record_key, b->record_key))
+		return false;
+	if (b->record_key)
+		return true;
+	return mem_text_eq(a->study_oid, b->study_oid) &&
+	       mem_text_eq(a->subject_key, b->subject_key) &&
+	       mem_text_eq(a->form_oid, b->form_oid) &&
+	       mem_text_eq(a->event_oid, b->event_oid) &&
+	       mem_text_eq(a->event_repeat, b->event_repeat) &&
+	       mem_text_eq(a->form_repeat, b->form_repeat);
+}
+
+int mem_record_intern(struct store *st, struct record *r)
+{
+	struct mem_table *t = &ms(st)->records;
+	size_t i;
+
+	store_door_write(st);
+	assert(r && r->endpoint > 0);
+	i = mem_find(t, is_record, r);
+	r->id = (int64_t)i + 1;
+	r->newest_started = 0;
+	if (i == t->n)
+		mem_add(ms(st), t, copy_record(r));
+	else
+		r->newest_started =
+			((struct record *)t->rows[i])->newest_started;
+	return ST_OK;
+}
+
+int mem_record_started(struct store *st, int64_t record, int64_t place)
+{
+	struct mem_table *t = &ms(st)->records;
+	struct record *r;
+
+	store_door_write(st);
+	assert(record > 0 && place > 0);
+	if ((size_t)record > t->n)
+		return ST_NONE;
+	r = copy_record(t->rows[record - 1]);
+	if (place > r->newest_started)
+		r->newest_started = place;
+	mem_put(ms(st), t, (size_t)record - 1, r);
+	return ST_OK;
+}
+
+/* Is a newer than b in the order of places? */
+static bool newer(const struct op *a, const struct op *b)
+{
+	return !b || a->place > b->place ||
+	       (a->place == b->place && a->op > b->op);
+}
+
+static int give(struct store *st, const struct op *op, struct op *out)
+{
+	return op ? mem_op_get(st, op->op, out) : ST_NONE;
+}
+
+int mem_record_newest(struct store *st, int64_t record, struct op *out)
+{
+	struct mem_table *t = &ms(st)->ops;
+	const struct op *found = NULL;
+	size_t i;
+
+	store_door_read(st);
+	assert(record > 0 && out);
+	for (i = 0; i < t->n; i++) {
+		const struct op *op = &((struct mem_op *)t->rows[i])->op;
+		bool gone = op->state == OP_SUPERSEDED ||
+			    op->state == OP_DISCARDED;
+
+		if (op->record.id != record || !newer(op, found))
+			continue;
+		if (!gone || op->flags & OP_OUTCOME_UNKNOWN)
+			found = op;
+	}
+	return give(st, found, out);
+}
+
+int mem_record_same(struct store *st, int64_t record, const char *method,
+		    const char *path, const char *canonical_sha256,
+		    struct op *out)
+{
+	struct mem_table *t = &ms(st)->ops;
+	const struct op *found = NULL;
+	size_t i;
+
+	store_door_read(st);
+	assert(record > 0 && method && path && canonical_sha256 && out);
+	for (i = 0; i < t->n; i++) {
+		const struct op *op = &((struct mem_op *)t->rows[i])->op;
+
+		if (op->record.id == record && newer(op, found) &&
+		    !strcmp(op->canonical_sha256, canonical_sha256) &&
+		    !strcmp(op->method, method) && !strcmp(op->path, path))
+			found = op;
+	}
+	return give(st, found, out);
+}
+
+int mem_record_earlier(struct store *st, int64_t record, int64_t place,
+		       int64_t *out)
+{
+	struct mem_table *t = &ms(st)->ops;
+	const struct op *found = NULL;
+	size_t i;
+
+	store_door_read(st);
+	assert(record > 0 && out);
+	for (i = 0; i < t->n; i++) {
+		const struct mem_op *row = t->rows[i];
+
+		if (row->op.record.id == record && row->op.place < place &&
+		    row->blocks != BLOCKS_NOTHING &&
+		    (!found || newer(found, &row->op)))
+			found = &row->op;
+	}
+	if (found)
+		*out = found->op;
+	return found ? ST_OK : ST_NONE;
+}
+
+int mem_record_later(struct store *st, int64_t record, int64_t place,
+		     int64_t *out)
+{
+	struct mem_table *t = &ms(st)->ops;
+	const struct op *found = NULL;
+	size_t i;
+
+	store_door_read(st);
+	assert(record > 0 && out);
+	for (i = 0; i < t->n; i++) {
+		const struct op *op = &((struct mem_op *)t->rows[i])->op;
+
+		if (op->record.id == record && op->place > place &&
+		    op_makes_stale(op->state, op->flags) && newer(op, found))
+			found = op;
+	}
+	if (found)
+		*out = found->op;
+	return found ? ST_OK : ST_NONE;
+}

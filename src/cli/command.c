@@ -120,12 +120,6 @@ static const struct option_row policy_options[] = {
 	OPTION_END
 };
 
-static const struct option_row profile_check_options[] = {
-	{"replay-stored", OPT_FLAG, NULL,
-	 "classify stored answers again and list changed verdicts"},
-	OPTION_END
-};
-
 static const struct option_row verify_options[] = {
 	{"anchors", OPT_TEXT, "FILE", "anchor file (default: configured)"},
 	{"public-key", OPT_TEXT, "FILE", "PEM file (default: beside the key)"},
@@ -245,9 +239,8 @@ const struct command commands[] = {
 	 cmd_profile, 0},
 	{"profile show", "NAME", "Print a profile", NULL, no_options,
 	 cmd_profile, 0},
-	{"profile check", "[NAME|FILE]... [--replay-stored]",
-	 "Check profiles; optionally against stored answers", NULL,
-	 profile_check_options, cmd_profile, 0},
+	{"profile check", "[NAME|FILE]...", "Check profiles", NULL,
+	 no_options, cmd_profile, 0},
 	{"profile test", "[NAME|FILE]...",
 	 "Run the cases of profiles: answer in, verdict out", NULL,
 	 no_options, cmd_profile, 0},

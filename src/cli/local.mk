@@ -17,6 +17,11 @@ libcli_a_SOURCES = \
 	src/cli/cmd_key.c \
 	src/cli/cmd_operator.c \
 	src/cli/cmd_policy.c \
+	src/cli/status.h \
+	src/cli/requests.c \
+	src/cli/engine_run.h \
+	src/cli/cmd_run.c \
+	src/cli/cmd_profile.c \
 	src/cli/cmd_submit.c \
 	src/cli/cmd_unclear.c \
 	src/cli/command.c \

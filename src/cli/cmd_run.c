@@ -1,0 +1,108 @@
+/*
+ * cmd_run.c - wires: `edcsync run`, the headless engine.
+ */
+#include "cli/engine_run.h"
+#include "cli/status.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <syslog.h>
+#include <unistd.h>
+
+int signals_fd(struct cli *cli)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		cli_fail(cli, EXIT_IO, "signalfd: %s", strerror(errno));
+	return fd;
+}
+
+static void log_line(void *ctx, const char *line)
+{
+	const struct cli *cli = ctx;
+
+	syslog(LOG_NOTICE, "%s", line);
+	if (isatty(STDERR_FILENO) && !cli->json)
+		fprintf(stderr, "%s\n", line);
+}
+
+void engine_fill(struct cli *cli, struct engine_setup *e, const char *state)
+{
+	*e = (struct engine_setup){
+		.config = cli->setup.config, .store = cli->setup.store,
+		.store_path = cli->setup.store_path, .state = state,
+		.read_secret = setup_read_secret, .log = log_line, .ctx = cli,
+	};
+}
+
+int engine_summary(struct cli *cli)
+{
+	bool person = false;
+	int code = status_print(cli, &person);
+
+	if (code)
+		return code;
+	return person ? EXIT_PERSON : EXIT_DONE;
+}
+
+static int run_engine(struct cli *cli, int stop_fd)
+{
+	bool until_idle = cli_flag(cli, "until-idle");
+	struct engine_setup e;
+	struct engine *engine;
+	struct buf error = BUF_INIT;
+	enum engine_end end;
+	int code;
+
+	engine_fill(cli, &e, "run");
+	code = engine_start(&e, &engine, &error);
+	if (code) {
+		cli_fail(cli, code, "%s", buf_text(&error));
+		buf_release(&error);
+		return code;
+	}
+	buf_release(&error);
+	end = engine_wait(engine, until_idle, cli_number(cli, "for", -1),
+			  stop_fd);
+	engine_stop(engine);
+	if (!until_idle)
+		return EXIT_DONE;
+	code = engine_summary(cli);
+	if (end == ENGINE_TIME)
+		return cli_fail(cli, EXIT_AGAIN, "the time is over before "
+				"everything came to rest; run again to go on");
+	return code;
+}
+
+int cmd_run(struct cli *cli)
+{
+	int code, fd;
+
+	if (cli->args_n)
+		return cli_usage(cli, "no arguments are taken");
+	code = cli_ready(cli);
+	if (!code)
+		code = setup_open_store(&cli->setup, true);
+	if (code)
+		return code;
+	fd = signals_fd(cli);
+	if (fd < 0)
+		return EXIT_IO;
+	openlog("edcsync", LOG_PID | LOG_NDELAY, LOG_DAEMON);
+	code = run_engine(cli, fd);
+	closelog();
+	close(fd);
+	return code;
+}

@@ -64,3 +64,30 @@ libcore_a_SOURCES = \
 	src/core/filter.c \
 	src/core/filter_match.c \
 	src/core/filter.h
+
+# States, settling, pressure: pure tables and their tests.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_op
+TESTS += tests/test_op
+tests_test_op_SOURCES = tests/test_op.c tests/check.h
+tests_test_op_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_op_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_settle
+TESTS += tests/test_settle
+tests_test_settle_SOURCES = tests/test_settle.c tests/check.h
+tests_test_settle_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_settle_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_backoff
+TESTS += tests/test_backoff
+tests_test_backoff_SOURCES = tests/test_backoff.c tests/check.h
+tests_test_backoff_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_backoff_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_right
+TESTS += tests/test_right
+tests_test_right_SOURCES = tests/test_right.c tests/check.h
+tests_test_right_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_right_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+endif

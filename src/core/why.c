@@ -221,7 +221,9 @@ void why_line(const struct why_in *in, struct buf *out)
 		ended_why(op, "refused", out);
 		break;
 	case OP_DISCARDED:
-		ended_why(op, "discarded by a person", out);
+		buf_adds(out, "discarded by a person");
+		if (op->flags & OP_OUTCOME_UNKNOWN)
+			buf_adds(out, "; the vendor may have it");
 		break;
 	default:
 		ended_why(op, "given up", out);

@@ -85,6 +85,36 @@ tests_test_backoff_SOURCES = tests/test_backoff.c tests/check.h
 tests_test_backoff_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_backoff_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_circuit
+TESTS += tests/test_circuit
+tests_test_circuit_SOURCES = tests/test_circuit.c tests/check.h
+tests_test_circuit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_circuit_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_gate
+TESTS += tests/test_gate
+tests_test_gate_SOURCES = tests/test_gate.c tests/check.h
+tests_test_gate_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_gate_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_poll
+TESTS += tests/test_poll
+tests_test_poll_SOURCES = tests/test_poll.c tests/check.h
+tests_test_poll_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_poll_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_decide
+TESTS += tests/test_decide
+tests_test_decide_SOURCES = tests/test_decide.c tests/check.h
+tests_test_decide_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_decide_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_why
+TESTS += tests/test_why
+tests_test_why_SOURCES = tests/test_why.c tests/check.h
+tests_test_why_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_why_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_right
 TESTS += tests/test_right
 tests_test_right_SOURCES = tests/test_right.c tests/check.h

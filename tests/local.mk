@@ -29,6 +29,13 @@ tests_test_filter_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_filter_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_filter_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_json
+TESTS += tests/test_json
+tests_test_json_SOURCES = tests/test_json.c tests/tsv.h
+tests_test_json_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_json_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_json_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_timefmt
 TESTS += tests/test_timefmt
 tests_test_timefmt_SOURCES = tests/test_timefmt.c

@@ -222,6 +222,10 @@ static void object_write(struct writer *w, uint32_t node)
 	size_t base = w->n, kids = w->doc->node[node].kids;
 	const char *between = "";
 
+	if (!kids) {
+		buf_adds(w->out, "{}");
+		return;
+	}
 	order_reserve(w, kids);
 	json_sort_members(w->doc, node, w->order + base);
 	w->n += kids;

@@ -13,8 +13,8 @@ struct reader {
 	const char *p, *end;
 	unsigned options;
 	int depth;
-	uint32_t open[LIMIT_JSON_DEPTH];	/* containers, outermost first */
-	uint32_t last[LIMIT_JSON_DEPTH];	/* latest child of each, 0 none */
+	/* Containers, outermost first, and each one's latest child or 0. */
+	uint32_t open[LIMIT_JSON_DEPTH], last[LIMIT_JSON_DEPTH];
 };
 
 static bool fail(struct reader *r, const char *at, const char *fmt, ...)

@@ -167,7 +167,7 @@ void utf8_fold_text(struct buf *out, struct span s)
 struct unit_reader {
 	const char *p, *end;
 	bool ascii_only;
-	int room;			/* marks that the last base still takes */
+	int room;			/* marks the last base still takes */
 	char text[16];			/* the unit */
 	size_t n;
 	int cells;

@@ -88,7 +88,9 @@ static bool as_digest(struct span text, sha256_hex out)
 	" ORDER BY r.study, r.subject, o.endpoint," \
 	" (SELECT min(f.id) FROM record f WHERE f.subject = r.subject" \
 	" AND f.study = r.study AND f.event = r.event), r.event," \
-	" r.event_repeat, r.form, r.form_repeat, o.place LIMIT ?3"
+	" length(r.event_repeat), r.event_repeat, r.form," \
+	" length(r.form_repeat), r.form_repeat, r.record_key, o.place" \
+	" LIMIT ?3"
 
 static int find_subject(struct find *f, const char *subject)
 {

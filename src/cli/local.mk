@@ -39,6 +39,10 @@ libcli_a_SOURCES = \
 	src/cli/cmd_show.c \
 	src/cli/say.c \
 	src/cli/say.h \
+	src/cli/cmd_audit.c \
+	src/cli/cmd_find.c \
+	src/cli/cmd_status.c \
+	src/cli/status.h \
 	src/cli/setup.c \
 	src/cli/setup.h \
 	src/cli/table.c

@@ -334,6 +334,7 @@ static void test_conflict_under_our_key_is_in_progress(void **state)
 	scene(&s, MODE_KEY);
 	scene_unknown(&s);
 	s.in.status = 409;
+	s.in.circuit_probe = true;
 	s.op.attempts = MAX_ATTEMPTS - 1;
 	assert_int_equal(settle(&s, VERDICT_REJECT), EV_UNKNOWN_LOOK);
 	done(&s);
@@ -890,6 +891,23 @@ static void test_restored_store_looks_first(void **state)
 	}
 }
 
+/* Sent in the lost days, nobody knows when: the key counts as over. */
+static void test_new_line_in_a_restored_store(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene(&s, MODE_KEY);
+	profile.lookup.present = false;
+	s.op.state = OP_QUEUED;
+	s.op.created_at_ms = T0;
+	settle_restored(&s.op, &endpoint, T0);
+	assert_int_equal(settle_claim(&s.op, &endpoint, false, T0 + 1),
+			 EV_KEY_OVER);
+	assert_true(s.op.flags & OP_OUTCOME_UNKNOWN);
+	done(&s);
+}
+
 static void test_replay_never_doubles(void **state)
 {
 	(void)state;
@@ -1035,6 +1053,7 @@ int main(void)
 		cmocka_unit_test(test_every_claim_of_a_send),
 		cmocka_unit_test(test_a_clock_stepped_back_proves_nothing),
 		cmocka_unit_test(test_restored_store_looks_first),
+		cmocka_unit_test(test_new_line_in_a_restored_store),
 		cmocka_unit_test(test_replay_never_doubles),
 		cmocka_unit_test(test_what_is_never_replayed),
 		cmocka_unit_test(test_open_wait_leaves_paused_time_out),

@@ -123,7 +123,8 @@ extern const size_t op_table_rows;
 	X(MOVED, "moved", "the endpoint answered with a redirect") \
 	X(JOB_FAILED, "job_failed", "the vendor's job failed") \
 	X(PARTLY, "partly_refused", "some items were refused") \
-	X(UNAUTHORISED, "unauthorised_with_a_fresh_token", "refused for credentials that work for others") \
+	X(UNAUTHORISED, "unauthorised_with_a_fresh_token", \
+	  "refused for credentials that work for others") \
 	X(NO_MONITOR, "no_monitor", "accepted without anything to watch") \
 	X(BUDGET_OVER, "poll_budget_over", "the vendor's job did not end in time") \
 	X(VANISHED, "job_vanished", "the vendor no longer knows the job") \
@@ -153,7 +154,7 @@ struct record {
 	char *study_oid, *subject_key, *form_oid;
 	char *event_oid, *event_repeat, *form_repeat;
 	char *record_key;		/* names the record outright */
-	int64_t newest_started;		/* greatest place ever claimed, 0 none */
+	int64_t newest_started;		/* greatest place claimed, 0 none */
 };
 
 struct op {
@@ -176,7 +177,7 @@ struct op {
 	/* Counters. attempts counts sends used; tries numbers every attempt
 	 * of any kind and never goes back (replays number on). */
 	int attempts, tries;
-	int inconclusive;		/* look-ups that told nothing, in a row */
+	int inconclusive;		/* look-ups in a row that told nothing */
 	int paced;			/* answers 429 in a row */
 	int cuts;			/* sends cut by engine death in a row */
 	int polls;
@@ -203,7 +204,7 @@ struct op {
 	sha256_hex target;		/* fingerprint it was last sent to */
 	char correlation_id[37];	/* UUID, constant over its life */
 	char traceparent_id[33];
-	char *vendor_id;		/* correlation or record id, validated */
+	char *vendor_id;		/* correlation or record id, checked */
 	char *site_oid;
 	char *error;			/* last refusal, masked, bounded */
 	char *source_created_at, *source_author, *source_system,

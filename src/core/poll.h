@@ -18,7 +18,7 @@ struct poll_row {
 	int64_t began_ms;
 	int64_t budget_left_ms;		/* unspent */
 	int64_t counted_ms;		/* budget was counted up to here */
-	bool last_look;			/* budget over; one more poll, then end */
+	bool last_look;			/* budget over: one more, then end */
 };
 
 /* Wait before poll n (from 1): first, then x multiplier up to the cap; never

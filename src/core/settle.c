@@ -41,7 +41,7 @@ static void counters_clear(struct op *op)
 
 void rule_at_vendor(struct op *op, enum op_evidence evidence)
 {
-	op->flags &= ~OP_UNSETTLED_FLAGS;
+	op->flags &= ~(OP_UNSETTLED_FLAGS | OP_EXPIRED);
 	op->reason = REASON_NONE;
 	op->evidence = evidence;
 	op->absent_at_ms = 0;
@@ -158,7 +158,8 @@ static bool total_over(const struct op *op,
 }
 
 /* Automation ends here: nothing is due any more. */
-static void end_of_it(struct settling *s, enum op_event event, enum op_reason reason)
+static void end_of_it(struct settling *s, enum op_event event,
+		      enum op_reason reason)
 {
 	s->op->reason = reason;
 	rule_due(s->op, 0, 0);
@@ -240,11 +241,11 @@ static void unknown_at_cap(struct settling *s)
 		look_or_die(s, EV_UNKNOWN_LOOK, REASON_UNKNOWN);
 }
 
-static void send_retry(struct settling *s)
+static void send_retry(struct settling *s, bool counts)
 {
 	struct op *op = s->op;
 
-	op->attempts += !s->in->circuit_probe;
+	op->attempts += counts;
 	if (!attempts_used_up(op, s->in->endpoint))
 		resend(s, EV_RETRY, wait_after(s, op->attempts));
 	else if (op_unknown(op))
@@ -303,7 +304,7 @@ static void send_reject(struct settling *s)
 	struct op *op = s->op;
 
 	if (op_unknown(op) && s->mode == MODE_KEY && s->in->status == 409) {
-		send_retry(s);
+		send_retry(s, true);
 		return;
 	}
 	op->attempts++;
@@ -424,7 +425,7 @@ static void settle_send(struct settling *s)
 	else if (verdict == VERDICT_REJECT)
 		send_reject(s);
 	else if (verdict == VERDICT_RETRY)
-		send_retry(s);
+		send_retry(s, !s->in->circuit_probe);
 	else if (verdict == VERDICT_PACE)
 		send_pace(s);
 	else if (verdict == VERDICT_REFRESH)

@@ -25,12 +25,15 @@ void settle_restored(struct op *op, const struct endpoint_config *endpoint,
 		return;
 	op->flags |= OP_OUTCOME_UNKNOWN;
 	op->flags &= ~OP_ABSENT_PROVEN;
-	/* It may have been sent at any moment between then and now. */
-	if (!op->first_sent_ms)
+	/* It may have been sent at any moment since it was made. What is made
+	 * now may have been sent in the lost days, nobody knows when: there
+	 * the key counts as over. */
+	if (!op->first_sent_ms && op->created_at_ms < now_ms)
 		op->first_sent_ms = op->created_at_ms;
 	op->last_risk_ms = now_ms;
 	op->absent_at_ms = 0;
-	if (endpoint && !look_up && (mode == MODE_NONE || mode == MODE_LOOKUP)) {
+	if (endpoint && !look_up &&
+	    (mode == MODE_NONE || mode == MODE_LOOKUP)) {
 		at_rest(op, EV_RESTORED_NONE, REASON_RESTORED, now_ms);
 		return;
 	}

@@ -76,7 +76,8 @@ const char *verdict_name(enum verdict);
 	X(ODD_ANSWERS, "odd_answers", "answers in a row that match no rule") \
 	X(UNAUTHORISED_RUN, "unauthorised_run", "20 operations in a row were answered 401 or 403") \
 	X(VENDOR_WAIT, "vendor_wait", "the vendor asked for a very long wait") \
-	X(TARGET_CHANGED, "target_changed", "address, account or mode changed while work is unsettled") \
+	X(TARGET_CHANGED, "target_changed", \
+	  "address, account or mode changed while work is unsettled") \
 	X(STORE_RESTORED, "store_restored", "the store is older than its last anchor") \
 	X(SECRET, "secret_unreadable", "a secret cannot be read")
 

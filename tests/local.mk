@@ -79,3 +79,19 @@ bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT)
 	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
 .PHONY: bench
 CLEANFILES += $(EXTRA_PROGRAMS)
+
+# The simulated EDC.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_sim tests/test_sim_http
+TESTS += tests/test_sim tests/test_sim_http
+tests_test_sim_SOURCES = tests/test_sim.c
+tests_test_sim_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_sim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_sim_LDADD = libsim.a $(CORE_LIBS) $(TEST_LIBS)
+
+tests_test_sim_http_SOURCES = tests/test_sim_http.c tests/check.h
+tests_test_sim_http_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
+	-DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_sim_http_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_sim_http_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+endif

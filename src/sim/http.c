@@ -21,6 +21,7 @@
 
 #define CONNECTIONS_MAX 4000
 #define HANG_UP_CHECK_MS 200
+#define IDLE_S 300
 #define POOL_MAX 256
 #define POOLED_BYTES_MAX (256u << 10)
 
@@ -36,6 +37,7 @@ struct request {
 	struct request *next;		/* pool */
 	struct request *held_next, **held_at;
 	struct MHD_Connection *connection;
+	const char *url, *method;	/* of the connection's memory */
 	enum phase phase;
 	bool too_large;
 	int64_t due_ms;
@@ -131,12 +133,11 @@ static struct span query(struct MHD_Connection *c, const char *name)
 						   name));
 }
 
-static struct sim_request read_request(struct request *r, const char *url,
-				       const char *method)
+static struct sim_request read_request(const struct request *r)
 {
 	struct MHD_Connection *c = r->connection;
 	struct sim_request q = {
-		.method = span_of(method), .path = span_of(url),
+		.method = span_of(r->method), .path = span_of(r->url),
 		.authorization = header(c, "Authorization"),
 		.key = header(c, "Idempotency-Key"),
 		.op_id = header(c, "X-Op-ID"),
@@ -247,10 +248,9 @@ static void hold(struct http *h, struct request *r, int64_t now_ms)
 	MHD_suspend_connection(r->connection);
 }
 
-static void decide(struct http *h, struct request *r, const char *url,
-		   const char *method)
+static void decide(struct http *h, struct request *r)
 {
-	struct sim_request q = read_request(r, url, method);
+	struct sim_request q = read_request(r);
 
 	if (r->too_large) {
 		sim_answer_clear(&r->answer);
@@ -292,16 +292,12 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c,
 		*data_n = 0;
 		return MHD_YES;
 	}
-	if (r->phase == READING)
-		decide(h, r, url, method);
-	if (r->phase == HELD)
-		return MHD_YES;
-	if (r->answer.again) {
-		struct sim_request q = read_request(r, url, method);
-
-		sim_handle_late(h->sim, &q, &r->answer);
+	if (r->phase == READING) {
+		r->url = url;
+		r->method = method;
+		decide(h, r);
 	}
-	return send_answer(r);
+	return r->phase == HELD ? MHD_YES : send_answer(r);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *c, void **context,
@@ -419,6 +415,16 @@ static bool peer_left(struct MHD_Connection *c)
 		p.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
+/* Whether or not the client still waits: libmicrohttpd would not ask us
+ * again for one that has left. */
+static void finish_late(struct http *h, struct request *r)
+{
+	struct sim_request q = read_request(r);
+
+	if (r->answer.again)
+		sim_handle_late(h->sim, &q, &r->answer);
+}
+
 static void release_held(struct request *r, enum phase phase)
 {
 	hold_end(r);
@@ -439,13 +445,15 @@ static int64_t tend_held(struct http *h, int64_t now_ms)
 		h->hang_up_check_ms = now_ms + HANG_UP_CHECK_MS;
 	for (r = h->held; r; r = after) {
 		after = r->held_next;
-		if (r->due_ms <= now_ms)
+		if (r->due_ms <= now_ms) {
+			finish_late(h, r);
 			release_held(r, READY);
-		else if (check && !r->answer.again &&
-			 peer_left(r->connection))
+		} else if (check && !r->answer.again &&
+			 peer_left(r->connection)) {
 			release_held(r, GONE);
-		else if (r->due_ms < next)
+		} else if (r->due_ms < next) {
 			next = r->due_ms;
+		}
 	}
 	return next < h->hang_up_check_ms ? next : h->hang_up_check_ms;
 }
@@ -563,6 +571,7 @@ struct http *http_open(struct sim *sim, const char *listen,
 		MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, h,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)LIMIT_HEADER_BYTES * 2, MHD_OPTION_END);

@@ -8,8 +8,9 @@
  * Single-threaded: one caller at a time owns a struct sim. Nothing here
  * blocks or sleeps; the only I/O is the append to the ledger's file.
  *
- * Life of a request: sim_handle → (hold_ms, then if `again`
- * sim_handle_late) → answer out, with its ending.
+ * Life of a request: sim_handle, the hold_ms of its answer, then
+ * sim_handle_late when `again` is set, then the answer goes out with its
+ * ending.
  */
 #ifndef EDCSYNC_SIM_SIM_H
 #define EDCSYNC_SIM_SIM_H

@@ -345,7 +345,8 @@ int main(void)
 		cmocka_unit_test(test_every_pair_is_a_row_or_refused),
 		cmocka_unit_test(test_no_pair_stands_twice),
 		cmocka_unit_test(test_every_event_has_a_row),
-		cmocka_unit_test(test_setter_raises_version_and_dates_the_state),
+		cmocka_unit_test(
+			test_setter_raises_version_and_dates_the_state),
 		cmocka_unit_test(test_undo_leads_to_the_state_before),
 		cmocka_unit_test(test_a_missing_row_stops_the_program),
 		cmocka_unit_test(test_what_holds_back_later_operations),

@@ -75,9 +75,17 @@ tests_test_op_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_settle
 TESTS += tests/test_settle
-tests_test_settle_SOURCES = tests/test_settle.c tests/check.h
+tests_test_settle_SOURCES = tests/test_settle.c tests/settle_scene.h \
+	tests/check.h
 tests_test_settle_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_settle_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_settle_read
+TESTS += tests/test_settle_read
+tests_test_settle_read_SOURCES = tests/test_settle_read.c \
+	tests/settle_scene.h tests/check.h
+tests_test_settle_read_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_settle_read_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_backoff
 TESTS += tests/test_backoff

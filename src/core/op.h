@@ -177,7 +177,7 @@ struct op {
 	/* Counters. attempts counts sends used; tries numbers every attempt
 	 * of any kind and never goes back (replays number on). */
 	int attempts, tries;
-	int inconclusive;		/* look-ups in a row that told nothing */
+	int inconclusive;		/* look-ups in a row without a word */
 	int paced;			/* answers 429 in a row */
 	int cuts;			/* sends cut by engine death in a row */
 	int polls;

@@ -49,3 +49,12 @@ tests_test_work_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_work_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 endif
 libstore_a_SOURCES += store/fault.c
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_store
+TESTS += tests/test_store
+tests_test_store_SOURCES = tests/test_store.c
+tests_test_store_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_store_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_store_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+endif

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,11 +88,11 @@ static int64_t clock_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void own_host(char host[64])
+static void own_host(char *host, size_t size)
 {
-	if (gethostname(host, 64))
-		memcpy(host, "?", 2);
-	host[63] = '\0';
+	struct utsname u;
+
+	text_set(host, size, span_of(uname(&u) ? "?" : u.nodename));
 }
 
 /* "pid host since word", padded: one write replaces the whole. For people
@@ -142,7 +142,7 @@ struct turnstile *turnstile_open(const char *path, struct buf *error)
 	}
 	t = xcalloc(1, sizeof(*t));
 	t->fd = fd;
-	own_host(t->host);
+	own_host(t->host, sizeof(t->host));
 	pthread_mutex_init(&t->mutex, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -397,7 +397,7 @@ struct engine_lock *engine_lock_take(const char *path, const char *state,
 		close(fd);
 		return NULL;
 	}
-	own_host(host);
+	own_host(host, sizeof(host));
 	write_holder(fd, host, clock_ms(), state);
 	lock = xcalloc(1, sizeof(*lock));
 	lock->fd = fd;

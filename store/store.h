@@ -281,6 +281,9 @@ typedef int store_poll_put_fn(struct store *, const struct poll_row *);
 typedef int store_poll_drop_fn(struct store *, int64_t op);
 
 /* Intake. */
+/* put: fills id. line_put, unclear_put: ST_EXISTS when the line, or the
+ * content, is held already (unclear: id of the one kept). unclear_put with an
+ * id changes state, why and about_op. */
 typedef int store_submission_put_fn(struct store *, struct submission_row *);
 typedef int store_line_get_fn(struct store *, const char *batch, int64_t line,
 			      int64_t *op, char content_sha256[65]);
@@ -400,7 +403,8 @@ int store_sqlite_open(const struct store_options *, struct store **out,
 		      struct buf *error);
 int store_mem_open(const struct store_options *, struct store **out,
 		   struct buf *error);
-/* Delegates every slot; `fail` is asked before each (slot name, number). */
+/* Delegates every slot; `fail` is asked before each (slot name, number from
+ * 1): 0, or the result below 0 that the slot is to give. Owns inner. */
 int store_fault_open(struct store *inner,
 		     int (*fail)(void *, const char *slot, int64_t n),
 		     void *ctx, struct store **out);

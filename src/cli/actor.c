@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "cli/actor.h"
 
 #include "core/hash.h"

@@ -3,6 +3,8 @@
  * Beyond the text itself: can every secret be read and by nobody else, is
  * the store's place a good one, and who could read the audit key?
  */
+#include "config.h"
+
 #include "cli/command.h"
 #include "store/lock.h"
 

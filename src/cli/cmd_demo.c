@@ -3,6 +3,8 @@
  * go through a simulated EDC that misbehaves; at the end the simulator's own
  * ledger says what really arrived.
  */
+#include "config.h"
+
 #include "cli/demo.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 /*
  * cmd_run.c - wires: `edcsync run`, the headless engine.
  */
+#include "config.h"
+
 #include "cli/engine_run.h"
 #include "cli/status.h"
 
@@ -49,12 +51,12 @@ void engine_fill(struct cli *cli, struct engine_setup *e, const char *state)
 
 int engine_summary(struct cli *cli)
 {
-	bool person = false;
-	int code = status_print(cli, &person);
+	size_t needs = 0;
+	int code = status_print(cli, &needs, NULL);
 
 	if (code)
 		return code;
-	return person ? EXIT_PERSON : EXIT_DONE;
+	return needs ? EXIT_PERSON : EXIT_DONE;
 }
 
 static int run_engine(struct cli *cli, int stop_fd)

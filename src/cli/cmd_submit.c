@@ -2,11 +2,12 @@
  * cmd_submit.c - wires: `edcsync submit`. A thousand lines are parsed, then
  * stored in one transaction, then reported: what is printed is durable.
  */
+#include "config.h"
+
 #include "cli/actor.h"
 #include "cli/lines.h"
 #include "store/intake.h"
 
-#include "config.h"
 #include "core/hash.h"
 
 #include <errno.h>

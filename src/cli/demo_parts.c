@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "cli/demo.h"
 
 #include "core/json.h"

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "cli/lines.h"
 
 #include "core/hash.h"

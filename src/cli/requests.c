@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "cli/requests.h"
 
 #include "cli/engine_run.h"

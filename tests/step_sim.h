@@ -1,0 +1,84 @@
+/*
+ * step_sim.h - virtual time, a virtual vendor, and people, around the very
+ * step, claims and rules that run in production. Everything that happens
+ * follows from a seed. Safety is asserted at every step (DESIGN.md 15).
+ */
+#ifndef EDCSYNC_TESTS_STEP_SIM_H
+#define EDCSYNC_TESTS_STEP_SIM_H
+
+#include "engine/committer.h"
+
+#define SIM_OPS_MAX 64
+#define SIM_WIRE_MAX 64
+#define SIM_PLACES 4			/* one a mode */
+
+/* What the vendor knows and did; the truth. */
+struct sim_op {
+	char op_id[LIMIT_OP_ID_BYTES + 1];
+	size_t place;
+	int record, version;		/* of the record: place in time */
+	bool refuse;			/* the vendor will never take it */
+	int commits;			/* times it wrote */
+	bool deduped;			/* its key is known */
+	int64_t job_done_ms;		/* 0 no job */
+	int sends, in_flight;
+};
+
+/* One request on its way. */
+struct sim_request {
+	int transfer;			/* 0: free */
+	size_t place;
+	enum { SIM_SEND, SIM_POLL, SIM_LOOK, SIM_TOKEN } kind;
+	int op;				/* index, -1 none */
+	int64_t act_ms;			/* the vendor acts on it; 0 = never */
+	int64_t answer_ms;
+	bool orphan;			/* nobody waits for the answer */
+	/* The answer as decided when it was sent. */
+	int status;
+	enum transport transport;
+	bool left;
+	bool commits, queues;
+	int retry_after_s;		/* -1 none */
+	int token;			/* it was sent with; SIM_TOKEN: issues */
+};
+
+struct sim {
+	uint64_t random, seed;
+	struct clock_now now;
+	struct config *config;
+	struct profile *profiles[2];
+	struct store *store;
+	char dir[64], engine[32];
+	int64_t ids[SIM_PLACES];
+	struct commit commit;
+	struct engine_world *world;
+	struct batch *filling, *under_way;
+	int64_t batch_ms;		/* the one under way commits then */
+	int64_t due_ms, ends_ms;
+	bool secret_asked[SIM_PLACES];
+
+	struct sim_op op[SIM_OPS_MAX];
+	int ops, newest[SIM_OPS_MAX], started[SIM_OPS_MAX];
+	struct sim_request wire[SIM_WIRE_MAX];
+	int token_good;			/* the one the vendor takes */
+	int64_t not_before_ms[SIM_PLACES];
+	bool told_paused[SIM_PLACES], paused[SIM_PLACES];
+	int64_t resume_seq[SIM_PLACES];
+	int64_t down_until_ms[SIM_PLACES];
+	bool faults;
+	int crash_in;			/* effects until the engine dies; -1 */
+	bool crashed;
+	bool trouble;			/* the store takes nothing */
+	int64_t steps, crashes;
+};
+
+void sim_open(struct sim *, uint64_t seed, bool memory);
+/* Runs with faults until for_ms of virtual time went by. */
+void sim_run(struct sim *, int64_t for_ms);
+/* Faults off: everything that can move must come to rest. */
+void sim_finish(struct sim *);
+/* Ledger against store: no loss, no duplicate; the chain holds. */
+void sim_check(struct sim *);
+void sim_close(struct sim *);
+
+#endif

@@ -272,6 +272,7 @@ static void submit(struct engine *e)
 	b->claim = false;
 	for (size_t i = 0; i < e->places; i++)
 		b->claim |= b->credits[i].total > 0;
+	e->starved = claim && !b->claim;
 	if (!e->stop_boot_ms)
 		add_looks(e, b);
 	add_live(e, b);
@@ -327,7 +328,7 @@ static int wait_ms(const struct engine *e)
 {
 	int64_t now = e->now.utc_ms, at = engine_wake_ms(e->world), ms;
 
-	if (e->due_ms < at && !e->stop_boot_ms)
+	if (e->due_ms < at && !e->starved && !e->stop_boot_ms)
 		at = e->due_ms;
 	ms = at > now ? at - now : 0;
 	/* Something due that may not go yet is looked at again soon. */

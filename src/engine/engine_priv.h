@@ -55,6 +55,7 @@ struct engine {
 	struct live_row *live;		/* as last stored */
 	size_t live_n, live_max;
 	bool trouble, full, cut, last_sent, last_stored, look;
+	bool starved;			/* due, but no credit to claim it */
 
 	/* Shared. */
 	atomic_bool stop, nudged, want_idle;

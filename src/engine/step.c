@@ -453,7 +453,7 @@ int64_t engine_wake_ms(const struct engine_world *w)
 			earlier(&at, p->cred.retry_at_ms);
 		if (p->cred.usable && !p->cred.busy)
 			earlier(&at, p->cred.renew_ms);
-		if (p->ready_n)
+		if (p->ready_n && s->gate.per_second > 0)
 			earlier(&at, gate_opens_ms(&s->gate, now));
 	}
 	return at;

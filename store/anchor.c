@@ -374,6 +374,7 @@ static int mark(struct store *st, int64_t seq, const char *hex, int64_t at_ms,
 		.backoff_ms = -1, .reason = "the chain does not contain the "
 		"last anchor: the store was restored or cut"};
 	char at[TIME_TEXT];
+	int64_t from = 0;	/* the first record after the cut */
 	int rc;
 
 	time_utc(at_ms, at);
@@ -382,9 +383,13 @@ static int mark(struct store *st, int64_t seq, const char *hex, int64_t at_ms,
 	buf_addi(&text, seq);
 	buf_addc(&text, '}');
 	e.detail = buf_text(&text);
-	rc = st->ops->meta_put(st, META_RESTORED, buf_text(&text));
+	rc = audit_append(st, &e, &from);
+	text.len--;
+	buf_adds(&text, ",\"from_seq\":");
+	buf_addi(&text, from);
+	buf_addc(&text, '}');
 	if (!rc)
-		rc = audit_append(st, &e, NULL);
+		rc = st->ops->meta_put(st, META_RESTORED, buf_text(&text));
 	if (!rc)
 		rc = halt_all(st, now_ms);
 	buf_release(&text);

@@ -22,6 +22,7 @@ struct credit {
 	const char *config_sha256, *profile_sha256;
 	int total;			/* attempts of any kind */
 	int retries;			/* of which: resends (retry budget) */
+	bool requests_only;		/* what persons asked for, no queue */
 	bool probe;			/* circuit open: one probe operation,
 					 * oldest unknown first */
 };

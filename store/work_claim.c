@@ -413,8 +413,10 @@ int work_claim(struct store *st, const struct credit *credit,
 	while (*c.tail)
 		c.tail = &(*c.tail)->next;
 	config_target(credit->config, c.target);
-	if (credit->probe)
+	if (credit->probe && !credit->requests_only)
 		return claim_probe(&c);
+	if (credit->requests_only)
+		return claim_checks(&c);
 	rc = claim_rank(&c, OP_RANK_CREDIT);
 	if (rc == ST_OK)
 		rc = claim_checks(&c);

@@ -270,8 +270,10 @@ static void submit(struct engine *e)
 	b->now_ms = e->now.utc_ms;
 	engine_batch(e->world, e->now, claim, b->credits, b->changes);
 	b->claim = false;
-	for (size_t i = 0; i < e->places; i++)
+	for (size_t i = 0; i < e->places; i++) {
+		b->credits[i].requests_only = e->setup.requests_only;
 		b->claim |= b->credits[i].total > 0;
+	}
 	e->starved = claim && !b->claim;
 	if (!e->stop_boot_ms)
 		add_looks(e, b);

@@ -27,6 +27,8 @@ struct engine_setup {
 					 * engine_stop, never closed by us */
 	const char *store_path;		/* for the lock; NULL: no lock (tests) */
 	const char *state;		/* word in the lock: "run", "console" */
+	bool requests_only;		/* carry out what persons asked for
+					 * (check, probe); leave the queue */
 	/* A secret by the name in the configuration. Called on the engine's
 	 * thread; the engine wipes *out after use. */
 	bool (*read_secret)(const char *name, struct buf *out,

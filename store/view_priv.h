@@ -9,6 +9,7 @@
 #define EDCSYNC_STORE_VIEW_PRIV_H
 
 #include "store/db.h"
+#include "store/oprow.h"
 #include "store/sql_filter.h"
 #include "store/view.h"
 
@@ -45,28 +46,13 @@ const struct world_endpoint *view_world_find(const struct world *, int64_t id);
 /* Columns of one operation, and from where: "SELECT " VIEW_COLUMNS
  * VIEW_FROM " WHERE ...". Aliases: o operation, r record (scope). */
 #define VIEW_COLUMNS \
-	"o.op, o.op_id, o.endpoint, o.record, o.place, o.lane, o.state," \
-	" o.state_before, o.next, o.flags, o.reason, o.evidence, o.version," \
-	" o.runnable, o.rank, o.attempts, o.tries, o.inconclusive, o.paced," \
-	" o.cuts, o.polls, o.replays, o.due_at_ms, o.due_wait_ms," \
-	" o.created_at_ms, o.updated_at_ms, o.state_since_ms," \
-	" o.first_sent_ms, o.last_risk_ms, o.absent_at_ms," \
-	" o.waited_open_ms, o.group_id, o.revision, o.line, o.supersedes," \
-	" o.submission, o.idem_key, o.payload_sha256, o.sent_sha256," \
-	" o.canonical_sha256, o.target, o.correlation_id," \
-	" o.traceparent_id, o.method, o.path, o.content_type, o.vendor_id," \
-	" o.site_oid, o.error, o.assigned, o.source_created_at," \
-	" o.source_author, o.source_system, o.source_record_id," \
-	" r.study, r.subject, r.form, r.event, r.event_repeat," \
-	" r.form_repeat, r.record_key," \
-	" (SELECT b.name FROM batch b WHERE b.id = o.batch)," \
+	OPROW_COLUMNS "," \
 	" (SELECT a.status FROM attempt a WHERE a.op = o.op" \
 	" ORDER BY a.n DESC, a.id DESC LIMIT 1)," \
 	" (SELECT count(*) FROM note n WHERE n.op = o.op AND n.op <> 0)," \
 	" (SELECT p.word FROM poll p WHERE p.op = o.op)," \
 	" (SELECT p.job_id FROM poll p WHERE p.op = o.op)"
-#define VIEW_FROM \
-	" FROM operation o JOIN record r ON r.id = o.scope"
+#define VIEW_FROM " FROM " OPROW_FROM
 
 /* A row of VIEW_COLUMNS; why is left NULL. */
 void view_read_op(struct query *, struct view_op *);

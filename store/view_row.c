@@ -131,110 +131,14 @@ const struct world_endpoint *view_world_find(const struct world *world,
 
 /* Operations */
 
-/* Absent parts of a record are '' in the tables and NULL here. */
-static char *part(struct query *q, int i)
-{
-	return *query_col_text(q, i) ? query_col_dup(q, i) : NULL;
-}
-
-static int read_facts(struct query *q, struct op *op)
-{
-	int i = 0;
-
-	op->op = query_col_int(q, i++);
-	query_col_copy(q, i++, op->op_id, sizeof(op->op_id));
-	op->endpoint = query_col_int(q, i++);
-	op->record.id = query_col_int(q, i++);
-	op->record.endpoint = op->endpoint;
-	op->place = query_col_int(q, i++);
-	op->lane = query_col_int(q, i++);
-	op->state = (enum op_state)query_col_int(q, i++);
-	op->state_before = (enum op_state)query_col_int(q, i++);
-	op->next = (enum op_next)query_col_int(q, i++);
-	op->flags = (unsigned)query_col_int(q, i++);
-	op->reason = (enum op_reason)query_col_int(q, i++);
-	op->evidence = (enum op_evidence)query_col_int(q, i++);
-	op->version = query_col_int(q, i++);
-	op->runnable = query_col_int(q, i++) != 0;
-	op->rank = (int)query_col_int(q, i++);
-	op->attempts = (int)query_col_int(q, i++);
-	op->tries = (int)query_col_int(q, i++);
-	op->inconclusive = (int)query_col_int(q, i++);
-	op->paced = (int)query_col_int(q, i++);
-	op->cuts = (int)query_col_int(q, i++);
-	op->polls = (int)query_col_int(q, i++);
-	op->replays = (int)query_col_int(q, i++);
-	return i;
-}
-
-static int read_times(struct query *q, int i, struct op *op)
-{
-	op->due_at_ms = query_col_int(q, i++);
-	op->due_wait_ms = query_col_int(q, i++);
-	op->created_at_ms = query_col_int(q, i++);
-	op->updated_at_ms = query_col_int(q, i++);
-	op->state_since_ms = query_col_int(q, i++);
-	op->first_sent_ms = query_col_int(q, i++);
-	op->last_risk_ms = query_col_int(q, i++);
-	op->absent_at_ms = query_col_int(q, i++);
-	op->waited_open_ms = query_col_int(q, i++);
-	op->group_id = query_col_int(q, i++);
-	op->revision = (int)query_col_int(q, i++);
-	op->line = query_col_int(q, i++);
-	op->supersedes = query_col_int(q, i++);
-	op->submission = query_col_int(q, i++);
-	return i;
-}
-
-static int read_names(struct query *q, int i, struct op *op)
-{
-	query_col_hex(q, i++, op->idem_key);
-	query_col_hex(q, i++, op->payload_sha256);
-	query_col_hex(q, i++, op->sent_sha256);
-	query_col_hex(q, i++, op->canonical_sha256);
-	query_col_hex(q, i++, op->target);
-	query_col_copy(q, i++, op->correlation_id,
-		       sizeof(op->correlation_id));
-	query_col_copy(q, i++, op->traceparent_id,
-		       sizeof(op->traceparent_id));
-	op->method = query_col_dup(q, i++);
-	op->path = query_col_dup(q, i++);
-	op->content_type = query_col_dup(q, i++);
-	op->vendor_id = query_col_dup(q, i++);
-	op->site_oid = query_col_dup(q, i++);
-	op->error = query_col_dup(q, i++);
-	op->assigned = query_col_dup(q, i++);
-	op->source_created_at = query_col_dup(q, i++);
-	op->source_author = query_col_dup(q, i++);
-	op->source_system = query_col_dup(q, i++);
-	op->source_record_id = query_col_dup(q, i++);
-	return i;
-}
-
-static int read_record(struct query *q, int i, struct record *r)
-{
-	r->study_oid = query_col_dup(q, i++);
-	r->subject_key = query_col_dup(q, i++);
-	r->form_oid = query_col_dup(q, i++);
-	r->event_oid = part(q, i++);
-	r->event_repeat = part(q, i++);
-	r->form_repeat = part(q, i++);
-	r->record_key = part(q, i++);
-	return i;
-}
-
 void view_read_op(struct query *q, struct view_op *out)
 {
 	struct op *op = &out->op;
-	int i;
+	int i = OPROW_N;
 
 	memset(out, 0, sizeof(*out));
 	op_init(op);
-	i = read_facts(q, op);
-	i = read_times(q, i, op);
-	i = read_names(q, i, op);
-	i = read_record(q, i, &op->record);
-	op->batch = query_col_dup(q, i++);
+	oprow_read(q, op);
 	out->http_status = (int)query_col_int(q, i++);
 	out->notes = (int)query_col_int(q, i++);
 	out->poll_word = query_col_dup(q, i++);

@@ -525,6 +525,26 @@ static void test_replay_never_doubles(void **state)
 	}
 }
 
+static void test_replay_is_a_new_life(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene(&s, MODE_KEY);
+	endpoint.retry.total_ms = MINUTE;
+	s.op.state = OP_DEAD;
+	s.op.reason = REASON_EXPIRED;
+	s.op.flags = OP_EXPIRED;
+	assert_null(settle_replay(&s.op, &endpoint, false, T0));
+	assert_int_equal(s.op.flags, OP_MANUAL_ORIGIN);
+	assert_int_equal(s.op.reason, REASON_NONE);
+	assert_int_equal(s.op.created_at_ms, T0 - 10 * MINUTE);
+	assert_int_equal(settle_claim(&s.op, &endpoint, false, T0 + MINUTE),
+			 EV_CLAIM_SEND);
+	assert_int_equal(s.op.tries, 2);
+	done(&s);
+}
+
 static void test_what_is_never_replayed(void **state)
 {
 	struct scene s;
@@ -626,6 +646,7 @@ int main(void)
 		cmocka_unit_test(test_restored_store_looks_first),
 		cmocka_unit_test(test_new_line_in_a_restored_store),
 		cmocka_unit_test(test_replay_never_doubles),
+		cmocka_unit_test(test_replay_is_a_new_life),
 		cmocka_unit_test(test_what_is_never_replayed),
 		cmocka_unit_test(test_open_wait_leaves_paused_time_out),
 		cmocka_unit_test(test_internal_keeps_the_doubt),

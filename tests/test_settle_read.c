@@ -152,7 +152,7 @@ static void test_proof_goes_stale(void **state)
 	settle(&s, VERDICT_ABSENT);
 	assert_int_equal(settle_claim(&s.op, &endpoint, false, T0 + 5001),
 			 EV_LOOK_AGAIN);
-	assert_true(s.op.flags & OP_OUTCOME_UNKNOWN);
+	assert_int_equal(s.op.flags, OP_OUTCOME_UNKNOWN);
 	assert_int_equal(s.op.rank, OP_RANK_URGENT);
 	assert_int_equal(s.op.due_at_ms, T0 + 5001);
 	/* one more look is enough */
@@ -183,6 +183,27 @@ static void test_a_resend_that_surely_failed_looks_again(void **state)
 	settle(&s, VERDICT_RETRY);
 	assert_int_equal(settle_claim(&s.op, &endpoint, false, T0 + 9000),
 			 EV_LOOK_AGAIN);
+	done(&s);
+}
+
+/* What was proven before it says nothing any more. */
+static void test_a_resend_of_unknown_outcome_begins_anew(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_looking(&s);
+	s.op.inconclusive = 2;
+	settle(&s, VERDICT_ABSENT);
+	settle_claim(&s.op, &endpoint, false, T0 + 10);
+	s.in.kind = ATTEMPT_SEND;
+	s.in.ended_ms = s.in.now_ms = T0 + 500;
+	s.op.inconclusive = 2;
+	assert_int_equal(settle(&s, VERDICT_UNKNOWN), EV_UNKNOWN_LOOK);
+	assert_int_equal(s.op.flags, OP_OUTCOME_UNKNOWN);
+	assert_int_equal(s.op.absent_at_ms, 0);
+	assert_int_equal(s.op.inconclusive, 0);
+	assert_int_equal(s.op.due_at_ms, T0 + 500 + MINUTE);
 	done(&s);
 }
 
@@ -246,7 +267,6 @@ static void test_a_vanished_job_is_never_sent_again(void **state)
 	(void)state;
 	scene(&s, MODE_KEY);
 	s.op.state = OP_POLLING;
-	s.op.flags = OP_ACCEPTED;
 	s.in.kind = ATTEMPT_POLL;
 	settle(&s, VERDICT_VANISHED);
 	assert_int_equal(s.op.due_at_ms, T0 + MINUTE);
@@ -341,6 +361,8 @@ int main(void)
 		cmocka_unit_test(test_two_absences_settle_time_apart),
 		cmocka_unit_test(test_proof_goes_stale),
 		cmocka_unit_test(test_a_resend_that_surely_failed_looks_again),
+		cmocka_unit_test(
+			test_a_resend_of_unknown_outcome_begins_anew),
 		cmocka_unit_test(test_every_answer_to_a_poll),
 		cmocka_unit_test(test_a_vanished_job_is_never_sent_again),
 		cmocka_unit_test(test_checks_of_what_rests),

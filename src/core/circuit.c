@@ -94,8 +94,8 @@ void circuit_restart(struct circuit *c, const struct circuit_policy *policy,
 		c->slow_limit = 1;
 		c->slow_good = 0;
 	}
+	c->probe_id = 0;
 	circuit_count(c, true, now_ms);
-	assert(!c->probe_id);
 }
 
 int circuit_allows(const struct circuit *c, int max_in_flight)

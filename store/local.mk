@@ -4,6 +4,7 @@ libstore_a_SOURCES += store/audit.c store/audit.h store/audit_priv.h
 libstore_a_SOURCES += store/audit_body.c
 libstore_a_SOURCES += store/audit_key.c
 libstore_a_SOURCES += store/anchor.c
+libstore_a_SOURCES += store/audit_verify.c
 libstore_a_SOURCES += store/work.c store/work.h store/work_priv.h
 libstore_a_SOURCES += store/work_claim.c
 libstore_a_SOURCES += store/work_outcome.c
@@ -61,4 +62,35 @@ tests_test_store_SOURCES = tests/test_store.c
 tests_test_store_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_store_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_store_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_lock
+TESTS += tests/test_lock
+tests_test_lock_SOURCES = tests/test_lock.c
+tests_test_lock_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_lock_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_lock_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_migrate
+TESTS += tests/test_migrate
+tests_test_migrate_SOURCES = tests/test_migrate.c
+tests_test_migrate_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_migrate_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_migrate_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_sqlite
+TESTS += tests/test_sqlite
+tests_test_sqlite_SOURCES = tests/test_sqlite.c
+tests_test_sqlite_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_sqlite_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_sqlite_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+endif
+
+# The views' own test.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_view
+TESTS += tests/test_view
+tests_test_view_SOURCES = tests/test_view.c tests/check.h
+tests_test_view_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_view_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_view_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 endif

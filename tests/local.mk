@@ -84,8 +84,9 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test_sim tests/test_sim_http
 TESTS += tests/test_sim tests/test_sim_http
-tests_test_sim_SOURCES = tests/test_sim.c
-tests_test_sim_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_sim_SOURCES = tests/test_sim.c tests/check.h
+tests_test_sim_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
+	-DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_sim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_sim_LDADD = libsim.a $(CORE_LIBS) $(TEST_LIBS)
 

@@ -191,6 +191,8 @@ static void down_is_refused_until_it_is_over(void **state)
 	say(fd, "POST", "/records", "a", "{}");
 	listen_to(fd, &h);
 	assert_true(heard(&h, "201 Created"));
+	ask(&s, "GET", "/_sim/summary", "-", "", &h);
+	assert_true(heard(&h, "\"outage\":1"));
 	buf_release(&h.text);
 	stop(&s);
 }

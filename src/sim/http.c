@@ -67,7 +67,7 @@ static int64_t clock_ms(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* --- requests ------------------------------------------------------------- */
+/* --- requests --- */
 
 static struct request *request_take(struct http *h,
 				    struct MHD_Connection *connection)
@@ -159,7 +159,7 @@ static struct sim_request read_request(const struct request *r)
 	return q;
 }
 
-/* --- answers ---------------------------------------------------------------- */
+/* --- answers --- */
 
 /* A true RST: disconnecting a connected socket sends one, and what was to be
  * written is gone. libmicrohttpd then finds the socket dead and closes it. */
@@ -338,7 +338,7 @@ static void on_connection(void *cls, struct MHD_Connection *c,
 	}
 }
 
-/* --- the listener ---------------------------------------------------------- */
+/* --- the listener --- */
 
 static bool start_listening(struct http *h, struct buf *error)
 {
@@ -398,14 +398,16 @@ static bool keep_listener(struct http *h, int64_t now_ms, int64_t *wait_ms,
 {
 	bool down = sim_down(h->sim, now_ms, wait_ms);
 
-	if (down && h->listen_fd >= 0)
+	if (down && h->listen_fd >= 0) {
+		sim_went_down(h->sim, now_ms);
 		stop_listening(h);
-	else if (!down && h->listen_fd < 0)
+	} else if (!down && h->listen_fd < 0) {
 		return start_listening(h, error);
+	}
 	return true;
 }
 
-/* --- time ------------------------------------------------------------------- */
+/* --- time --- */
 
 static bool peer_left(struct MHD_Connection *c)
 {
@@ -505,7 +507,7 @@ bool http_run(struct http *h, int stop_fd, struct buf *error)
 	}
 }
 
-/* --- life -------------------------------------------------------------------- */
+/* --- life --- */
 
 /* Splits ADDRESS:PORT; a bare PORT is on the loopback. */
 static bool find_address(struct http *h, const char *text, struct buf *error)

@@ -13,7 +13,7 @@
 
 #define CHUNK_BYTES (64u << 10)
 
-/* --- texts ------------------------------------------------------------- */
+/* --- texts --- */
 
 static const char *keep(struct ledger *l, struct span text)
 {
@@ -36,7 +36,7 @@ static const char *keep(struct ledger *l, struct span text)
 	return p;
 }
 
-/* --- hash maps: text to operation -------------------------------------- */
+/* --- hash maps: text to operation --- */
 
 static uint64_t text_hash(struct span text)
 {
@@ -120,7 +120,7 @@ static void map_release(struct sim_map *m)
 	*m = (struct sim_map){0};
 }
 
-/* --- life --------------------------------------------------------------- */
+/* --- life --- */
 
 void ledger_init(struct ledger *l)
 {
@@ -166,7 +166,7 @@ void ledger_reset(struct ledger *l)
 		l->write_failed = true;
 }
 
-/* --- operations --------------------------------------------------------- */
+/* --- operations --- */
 
 struct sim_op *ledger_op_at(const struct ledger *l, uint32_t op)
 {
@@ -243,7 +243,7 @@ void ledger_remember_key(struct ledger *l, uint32_t op, int64_t now_ms)
 	map_set(l, &l->by_key, op);
 }
 
-/* --- records ------------------------------------------------------------ */
+/* --- records --- */
 
 static void count_commit(struct ledger *l, uint32_t op, uint32_t record)
 {
@@ -422,7 +422,7 @@ uint32_t ledger_record_named(const struct ledger *l, struct span id)
 	return n >= 1 && n <= l->records_n ? (uint32_t)n : 0;
 }
 
-/* --- as text ------------------------------------------------------------ */
+/* --- as text --- */
 
 static void member(struct buf *out, const char *name, const char *text)
 {

@@ -114,7 +114,7 @@ void ledger_file_ended(struct ledger *l, uint32_t record)
 	append(l);
 }
 
-/* --- reading ------------------------------------------------------------ */
+/* --- reading --- */
 
 struct reading {
 	struct ledger *l;

@@ -22,7 +22,8 @@
  *
  * Rules are tried in order. A selector that is left out matches everything:
  *   kind         send (default) | look_up | list | poll | token | any; or a
- *                list of them
+ *                list of them (metadata-tag looks up by its list: there
+ *                look_up means list too)
  *   between_ms   [from, to) since the scenario's clock began; to may be null
  *   op, form, subject, path, method   texts, * as wildcard
  *   from, first  arrivals of one operation: from its Nth, its first N

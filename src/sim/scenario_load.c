@@ -543,6 +543,16 @@ static void read_scenario(struct reader *r, struct scenario *s)
 		read_rules(r, node, s);
 }
 
+/* metadata-tag looks up by its list: who names one means both. */
+static void widen_look_ups(struct scenario *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->rules; i++)
+		if (s->rule[i].kinds & 1u << SIM_LOOK_UP)
+			s->rule[i].kinds |= 1u << SIM_LIST;
+}
+
 bool scenario_load(struct scenario *s, struct span text, const char *file,
 		   struct findings *out)
 {
@@ -559,6 +569,8 @@ bool scenario_load(struct scenario *s, struct span text, const char *file,
 	else
 		read_scenario(&r, s);
 	json_release(&r.doc);
+	if (!strcmp(s->profile, "metadata-tag"))
+		widen_look_ups(s);
 	if (out->errors == before)
 		return true;
 	scenario_release(s);

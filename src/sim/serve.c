@@ -91,7 +91,21 @@ bool sim_down(struct sim *sim, int64_t now_ms, int64_t *wait_ms)
 	return down && sim->began_ms >= 0;
 }
 
-/* --- reading what came --------------------------------------------------- */
+void sim_went_down(struct sim *sim, int64_t now_ms)
+{
+	int64_t since = sim_since(sim, now_ms);
+	size_t i;
+
+	for (i = 0; i < sim->scenario.rules; i++) {
+		const struct sim_rule *r = &sim->scenario.rule[i];
+
+		if (r->action->special == SIM_OUTAGE && r->refuse &&
+		    since >= r->begin_ms && since < r->end_ms)
+			sim->hits[i]++;
+	}
+}
+
+/* --- reading what came --- */
 
 static struct span last_part(struct span path)
 {
@@ -206,7 +220,7 @@ static void identify(struct sim *sim, const struct sim_request *q,
 		 span_of(ledger_op_at(l, w->op)->identity) : q->path);
 }
 
-/* --- rules ---------------------------------------------------------------- */
+/* --- rules --- */
 
 static void modify(struct plan *p, const struct sim_rule *r, double roll)
 {
@@ -283,7 +297,7 @@ static void ask_rules(struct sim *sim, const struct sim_request *q,
 		o->faults++;
 }
 
-/* --- doing it --------------------------------------------------------------- */
+/* --- doing it --- */
 
 enum stored { STORED, REPLAYED, MISMATCH };
 

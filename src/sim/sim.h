@@ -45,8 +45,8 @@ struct sim_answer {
 	struct sim_header header[SIM_HEADERS_MAX];
 	size_t headers;
 	enum sim_ending ending;
-	int64_t hold_ms;		/* before it goes out */
-	bool again;			/* ask sim_handle_late after the hold,
+	int64_t hold_ms;	/* before it goes out */
+	bool again;		/* ask sim_handle_late after the hold,
 					 * even when the client has left */
 };
 
@@ -65,7 +65,7 @@ struct sim {
 	struct ledger ledger;
 	struct sim_tokens tokens;
 	struct sim_counts count;
-	int64_t began_ms;		/* of the scenario's clock; -1 not yet */
+	int64_t began_ms;	/* of the scenario's clock; -1 not yet */
 	int64_t paused_from_ms, paused_until_ms;
 	bool seed_given;		/* --seed wins over scenarios */
 	uint64_t seed;
@@ -96,6 +96,8 @@ void sim_handle_late(struct sim *, const struct sim_request *,
 		     struct sim_answer *);
 /* Is the server down now? *wait_ms: how long that stays so at most. */
 bool sim_down(struct sim *, int64_t now_ms, int64_t *wait_ms);
+/* Counts the outage that has just begun. */
+void sim_went_down(struct sim *, int64_t now_ms);
 
 /* Milliseconds on the scenario's clock. */
 int64_t sim_since(const struct sim *, int64_t now_ms);

@@ -91,7 +91,7 @@ enum sim_token_state sim_token_check(struct sim_tokens *t,
 	return SIM_TOKEN_OK;
 }
 
-/* --- the client --------------------------------------------------------- */
+/* --- the client --- */
 
 static int base64_value(char c)
 {

@@ -1,5 +1,6 @@
 
-# Text: golden vectors and their tests.
+# Text: golden vectors, fuzz targets and their tests.
+include tests/fuzz/local.mk
 EXTRA_DIST += \
 	tests/vectors/bytes_vectors.tsv \
 	tests/vectors/canonical_vectors.tsv \

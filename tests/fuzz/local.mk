@@ -1,0 +1,103 @@
+# Fuzz targets. `make check` replays corpus and mutations with any compiler;
+# with --enable-fuzzers (and CC=clang) tests/fuzz/fuzz_* are libFuzzer
+# programs: run one as  tests/fuzz/fuzz_json -max_total_time=60 CORPUS
+EXTRA_DIST += \
+	tests/fuzz/corpus/json/bom \
+	tests/fuzz/corpus/json/clinical \
+	tests/fuzz/corpus/json/comments \
+	tests/fuzz/corpus/json/deep \
+	tests/fuzz/corpus/json/duplicate \
+	tests/fuzz/corpus/json/escapes \
+	tests/fuzz/corpus/json/many \
+	tests/fuzz/corpus/json/numbers \
+	tests/fuzz/corpus/json/python \
+	tests/fuzz/corpus/json/truncated \
+	tests/fuzz/corpus/canon/clinical \
+	tests/fuzz/corpus/canon/deep \
+	tests/fuzz/corpus/canon/duplicates \
+	tests/fuzz/corpus/canon/escapes \
+	tests/fuzz/corpus/canon/many \
+	tests/fuzz/corpus/canon/numbers \
+	tests/fuzz/corpus/canon/python \
+	tests/fuzz/corpus/canon/surrogates \
+	tests/fuzz/corpus/filter/all \
+	tests/fuzz/corpus/filter/fields \
+	tests/fuzz/corpus/filter/numbers \
+	tests/fuzz/corpus/filter/times \
+	tests/fuzz/corpus/filter/unicode \
+	tests/fuzz/corpus/filter/words \
+	tests/fuzz/corpus/filter/wrong \
+	tests/fuzz/corpus/time/asctime \
+	tests/fuzz/corpus/time/duration \
+	tests/fuzz/corpus/time/fixed \
+	tests/fuzz/corpus/time/hostile \
+	tests/fuzz/corpus/time/many \
+	tests/fuzz/corpus/time/person \
+	tests/fuzz/corpus/time/rfc3339 \
+	tests/fuzz/corpus/time/rfc850 \
+	tests/fuzz/corpus/time/seconds \
+	tests/fuzz/corpus/time/utc
+
+check_PROGRAMS += tests/fuzz/replay_json
+TESTS += tests/fuzz/replay_json
+tests_fuzz_replay_json_SOURCES = tests/fuzz/fuzz_json.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_json_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/json"'
+tests_fuzz_replay_json_LDADD = $(CORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_canon
+TESTS += tests/fuzz/replay_canon
+tests_fuzz_replay_canon_SOURCES = tests/fuzz/fuzz_canon.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_canon_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/canon"'
+tests_fuzz_replay_canon_LDADD = $(CORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_filter
+TESTS += tests/fuzz/replay_filter
+tests_fuzz_replay_filter_SOURCES = tests/fuzz/fuzz_filter.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_filter_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/filter"'
+tests_fuzz_replay_filter_LDADD = $(CORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_time
+TESTS += tests/fuzz/replay_time
+tests_fuzz_replay_time_SOURCES = tests/fuzz/fuzz_time.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_time_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/time"'
+tests_fuzz_replay_time_LDADD = $(CORE_LIBS)
+
+if FUZZERS
+FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all
+check_LIBRARIES += tests/fuzz/libcorefuzz.a
+tests_fuzz_libcorefuzz_a_SOURCES = $(libcore_a_SOURCES)
+tests_fuzz_libcorefuzz_a_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) \
+	-fsanitize=fuzzer-no-link
+
+check_PROGRAMS += tests/fuzz/fuzz_json
+tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz_json.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_json_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_json_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_json_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+
+check_PROGRAMS += tests/fuzz/fuzz_canon
+tests_fuzz_fuzz_canon_SOURCES = tests/fuzz/fuzz_canon.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_canon_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_canon_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_canon_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+
+check_PROGRAMS += tests/fuzz/fuzz_filter
+tests_fuzz_fuzz_filter_SOURCES = tests/fuzz/fuzz_filter.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_filter_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_filter_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_filter_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+
+check_PROGRAMS += tests/fuzz/fuzz_time
+tests_fuzz_fuzz_time_SOURCES = tests/fuzz/fuzz_time.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_time_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_time_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_time_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+endif

@@ -6,7 +6,6 @@
 
 #define STATES_ALL ((1u << OP_STATE_COUNT) - 1)
 #define NAMES_MAX 64
-#define FLAG_BITS 16
 
 struct gen {
 	struct sql_filter *out;
@@ -164,8 +163,7 @@ static void say_flags(struct gen *g, const struct filter *leaf)
 	bool none = !*leaf->text && !leaf->prefix;
 	unsigned mask = 0;
 
-	for (int i = 0; i < FLAG_BITS; i++) {
-		unsigned bit = 1u << i;
+	for (unsigned bit = 1; bit <= OP_WAS_URGENT; bit <<= 1) {
 		struct buf name = BUF_INIT;
 
 		op_flags_text(bit, &name);
@@ -186,8 +184,8 @@ static void say_assigned(struct gen *g, const struct filter *leaf,
 		int n = add_text(g, g->me ? g->me : "");
 
 		/* One's own id is compared as it is, not folded. */
-		buf_addf(&g->out->where, "(?%d <> '' AND o.assigned = ?%d)",
-			 n, n);
+		buf_addf(&g->out->where, "(?%d <> '' AND"
+			 " coalesce(o.assigned, '') = ?%d)", n, n);
 	} else {
 		compare_text(g, "coalesce(o.assigned, '')", leaf, leaf->text,
 			     positive);

@@ -150,6 +150,7 @@ void view_read_op(struct query *q, struct view_op *out)
 		op->reason = REASON_NONE;
 	if (op->evidence < 0 || op->evidence >= EVIDENCE_COUNT)
 		op->evidence = EVIDENCE_NONE;
+	op->flags &= (OP_WAS_URGENT << 1) - 1;
 }
 
 void view_op_release(struct view_op *row)

@@ -87,6 +87,13 @@ tests_test_settle_read_SOURCES = tests/test_settle_read.c \
 tests_test_settle_read_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_settle_read_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_settle_world
+TESTS += tests/test_settle_world
+tests_test_settle_world_SOURCES = tests/test_settle_world.c \
+	tests/settle_scene.h tests/check.h
+tests_test_settle_world_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_settle_world_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_backoff
 TESTS += tests/test_backoff
 tests_test_backoff_SOURCES = tests/test_backoff.c tests/check.h

@@ -31,6 +31,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	code = cli_parse(&cli, argc, argv);
 	if (code < 0)
-		code = cli.command->run(&cli);
+		code = cli_run(&cli);
 	return cli_end(&cli, code);
 }

@@ -151,10 +151,8 @@ static int act_run(struct cli *cli, struct person *who)
 int cmd_act(struct cli *cli)
 {
 	struct person who;
-	int code = cli_ready(cli);
+	int code = setup_open_store(&cli->setup, false);
 
-	if (!code)
-		code = setup_open_store(&cli->setup, false);
 	if (!code)
 		code = setup_open_view(&cli->setup);
 	if (code)

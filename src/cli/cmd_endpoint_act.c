@@ -58,10 +58,8 @@ static int act_open(struct cli *cli, struct act *act, struct person *who,
 		    enum act_verb verb)
 {
 	const char *wrong;
-	int code = cli_ready(cli);
+	int code;
 
-	if (code)
-		return code;
 	act_fill(cli, act, who);
 	act->verb = verb;
 	wrong = act_reason_check(act);

@@ -199,9 +199,7 @@ int cmd_operator(struct cli *cli)
 	if (add && !cli_text(cli, "name"))
 		return cli_usage(cli, "--name is needed: the name as printed "
 				 "on a signature");
-	code = cli_ready(cli);
-	if (!code)
-		code = setup_open_store(&cli->setup, add);
+	code = setup_open_store(&cli->setup, add);
 	if (code)
 		return code;
 	if (list)

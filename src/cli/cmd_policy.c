@@ -94,10 +94,7 @@ int cmd_policy(struct cli *cli)
 	const char *name = cli_text(cli, "endpoint");
 	const struct endpoint_config *e;
 	uint64_t seed;
-	int code = cli_ready(cli);
 
-	if (code)
-		return code;
 	if (!name && cli->args_n == 1)
 		name = cli->args[0];
 	if (!name)

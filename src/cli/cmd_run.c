@@ -94,9 +94,7 @@ int cmd_run(struct cli *cli)
 
 	if (cli->args_n)
 		return cli_usage(cli, "no arguments are taken");
-	code = cli_ready(cli);
-	if (!code)
-		code = setup_open_store(&cli->setup, true);
+	code = setup_open_store(&cli->setup, true);
 	if (code)
 		return code;
 	fd = signals_fd(cli);

@@ -117,7 +117,7 @@ static void result_count(struct submit *s, struct taken *t)
 	s->person += r->needs_person;
 	if (s->cli->json)
 		result_json(&s->cli->out, s->name, t);
-	else if (r->error[0])
+	else if (r->result == SUBMIT_REFUSED || r->result == SUBMIT_UNCLEAR)
 		fprintf(stderr, "edcsync: %s:%lld: %s: %s\n",
 			out_safe(&s->cli->out, s->name), (long long)t->number,
 			submit_result_name(r->result),
@@ -297,10 +297,8 @@ int cmd_submit(struct cli *cli)
 {
 	struct submit s = {.cli = cli};
 	struct person who;
-	int code = cli_ready(cli);
+	int code = submit_check(cli);
 
-	if (!code)
-		code = submit_check(cli);
 	if (!code)
 		code = setup_open_store(&cli->setup, true);
 	if (code)

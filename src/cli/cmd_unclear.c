@@ -129,10 +129,8 @@ int cmd_unclear(struct cli *cli)
 		if (wrong)
 			return cli_usage(cli, "%s", wrong);
 	}
-	code = cli_ready(cli);
-	if (!code && list)
+	if (list)
 		return unclear_list(cli);
-	if (!code)
-		code = setup_open_store(&cli->setup, false);
+	code = setup_open_store(&cli->setup, false);
 	return code ? code : unclear_decide_all(cli, verb);
 }

@@ -69,8 +69,8 @@ const char *cli_text(const struct cli *, const char *name);	/* or NULL */
 int64_t cli_number(const struct cli *, const char *name, int64_t otherwise);
 /* The i-th value of an OPT_LIST option, or NULL. */
 const char *cli_list(const struct cli *, const char *name, size_t i);
-/* Loads the configuration that the call needs, once the command's own options
- * are known; stores are opened by setup.h. 0 or an exit code, words printed. */
+/* Loads the configuration (cli_run does it for every row with needs); for
+ * commands that decide for themselves. 0 or an exit code, words printed. */
 int cli_ready(struct cli *);
 /* "edcsync: text\n" on stderr, escaped; returns code. */
 int cli_fail(const struct cli *, int code, const char *fmt, ...)

@@ -264,7 +264,7 @@ static void event_take(struct ledger_ops *ops, const struct json *doc,
 	int64_t ended = 0, record = 0;
 
 	if (json_int(doc, json_get(doc, 0, "record"), &record)) {
-		identity_add(ops, doc, json_get(doc, 0, "op"));
+		identity_add(ops, doc, json_get(doc, 0, "op_id"));
 		record = (int64_t)ops->n;
 	} else if (json_int(doc, json_get(doc, 0, "ended"), &ended)) {
 		record = ended;

@@ -292,6 +292,13 @@ int cli_parse(struct cli *cli, int argc, char **argv)
 	return -1;
 }
 
+int cli_run(struct cli *cli)
+{
+	int code = cli->command->needs ? cli_ready(cli) : 0;
+
+	return code ? code : cli->command->run(cli);
+}
+
 int cli_ready(struct cli *cli)
 {
 	char *config = cli->setup.config_file, *store = cli->setup.store_path;

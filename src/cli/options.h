@@ -16,6 +16,8 @@ size_t cli_rows(const struct command *);	/* own options */
 
 /* -1: run cli->command. Else the exit code: --help, --version, a mistake. */
 int cli_parse(struct cli *, int argc, char **argv);
+/* The command, after the configuration that its row asks for. */
+int cli_run(struct cli *);
 /* Gives everything back; a failed write to stdout turns 0 into EXIT_IO. */
 int cli_end(struct cli *, int code);
 /* The help of one command, or of the program when command is NULL. */

@@ -671,7 +671,10 @@ static void crash(struct sim *s)
 			if (r->op >= 0)
 				s->op[r->op].in_flight--;
 			r->transfer = 0;
-			r->orphan = r->act_ms > 0;
+			/* A late write of an older PUT: see trouble_send. */
+			if (r->act_ms && r->place == NATURAL)
+				vendor_acts(s, r);
+			r->orphan = r->act_ms > 0 && r->place != NATURAL;
 		}
 	s->trouble = false;
 	s->now.utc_ms += 100;

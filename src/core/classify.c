@@ -50,7 +50,7 @@ void classify_open(struct opened *o, const struct classify_in *in,
 		out->layer = LAYER_APPLICATION;
 }
 
-static void escaped(char *dst, size_t size, struct span text)
+void classify_text(char *dst, size_t size, struct span text)
 {
 	struct buf shown = BUF_INIT;
 
@@ -72,13 +72,13 @@ static bool take_id(struct opened *o, const struct sources *s, char *dst,
 	return ok;
 }
 
-static void take_text(struct opened *o, const struct sources *s, char *dst,
-		      size_t size)
+void classify_take(struct opened *o, const struct sources *s, char *dst,
+		   size_t size)
 {
 	struct buf text = BUF_INIT;
 
 	if (s->n && sources_take(s, o->answer, o->doc, &text))
-		escaped(dst, size, buf_span(&text));
+		classify_text(dst, size, buf_span(&text));
 	buf_release(&text);
 }
 
@@ -203,16 +203,10 @@ void classify_close(struct opened *o)
 			take_id(o, &p->correlation_in, out->vendor_id,
 				sizeof(out->vendor_id));
 		if (!out->code[0] && out->verdict != VERDICT_COMMIT)
-			take_text(o, &p->code, out->code, sizeof(out->code));
+			classify_take(o, &p->code, out->code, sizeof(out->code));
 		mask_excerpt_doc(p, o->doc, o->answer->body, out->excerpt);
 	}
 	json_release(&o->own);
-}
-
-/* The body is an HTML page, or the status is what gateways answer. */
-static void gateway(struct opened *o)
-{
-	o->out->layer = LAYER_GATEWAY;
 }
 
 static const struct {
@@ -336,8 +330,8 @@ static void apply_rule(struct opened *o, const struct rule *r)
 	if (r->todo)
 		text_set(out->todo, sizeof(out->todo), span_of(r->todo));
 	take_id(o, &r->vendor_id, out->vendor_id, sizeof(out->vendor_id));
-	take_text(o, &r->code, out->code, sizeof(out->code));
-	take_text(o, r->word.n ? &r->word : &p->poll.word, out->word,
+	classify_take(o, &r->code, out->code, sizeof(out->code));
+	classify_take(o, r->word.n ? &r->word : &p->poll.word, out->word,
 		  sizeof(out->word));
 	if (r->verdict != VERDICT_POLL)
 		return;
@@ -346,7 +340,7 @@ static void apply_rule(struct opened *o, const struct rule *r)
 	take_id(o, &r->poll_url, out->poll_url, sizeof(out->poll_url));
 }
 
-static bool profile_rules(struct opened *o, const struct rules *rules)
+bool classify_rules(struct opened *o, const struct rules *rules)
 {
 	struct cond_world world = {o->answer, o->doc, o->in->method,
 				   o->in->mode};
@@ -512,7 +506,7 @@ static void default_rules(struct opened *o)
 	assert(row < default_table + ARRAY_SIZE(default_table));
 	o->out->reason = row->reason;
 	if (row->gateway)
-		gateway(o);
+		o->out->layer = LAYER_GATEWAY;
 	classify_say(o, row->verdict, row->name, row->why);
 	o->out->matched = strncmp(row->name, "odd-", 4) != 0;
 	if (row->verdict == VERDICT_POLL)
@@ -540,7 +534,7 @@ void classify_send(const struct classify_in *in, const struct answer *answer,
 	struct opened o;
 
 	classify_open(&o, in, answer, out);
-	if (!classify_transport(&o) && !profile_rules(&o, &in->profile->rules)
+	if (!classify_transport(&o) && !classify_rules(&o, &in->profile->rules)
 	    && !classify_access(&o))
 		default_rules(&o);
 	take_location(&o);
@@ -568,145 +562,5 @@ void classify_probe(const struct classify_in *in, const struct answer *answer,
 		classify_say(&o, VERDICT_UNKNOWN, "probe-bad",
 			     "it does not answer as it should");
 done:
-	classify_close(&o);
-}
-
-/* ---- polls ---- */
-
-/* How many items the job refused, of how many. */
-static void count_items(struct opened *o)
-{
-	const struct profile *p = o->in->profile;
-	struct verdict_out *out = o->out;
-	uint32_t items = p->poll.items ? json_pointer(o->doc, 0,
-				span_of(p->poll.items)) : JSON_NONE;
-	uint32_t failed = p->poll.failed_items ? json_pointer(o->doc, 0,
-				span_of(p->poll.failed_items)) : JSON_NONE;
-	struct buf word = BUF_INIT;
-
-	if (json_is(o->doc, items, JSON_ARRAY)) {
-		for (uint32_t kid = json_child(o->doc, items);
-		     kid != JSON_NONE; kid = json_next(o->doc, kid)) {
-			uint32_t at = json_pointer(o->doc, kid,
-				span_of(p->poll.item_status ?
-					p->poll.item_status : ""));
-
-			out->items_total++;
-			buf_clear(&word);
-			if (json_scalar(o->doc, at, &word))
-				out->items_refused +=
-					text_list_has(&p->poll.item_failed,
-						      buf_span(&word),
-						      p->poll.fold);
-		}
-	}
-	buf_release(&word);
-	if (json_is(o->doc, failed, JSON_ARRAY) &&
-	    (int)o->doc->node[failed].kids > out->items_refused)
-		out->items_refused = (int)o->doc->node[failed].kids;
-}
-
-static void poll_done(struct opened *o)
-{
-	struct verdict_out *out = o->out;
-
-	count_items(o);
-	if (!out->items_refused) {
-		classify_say(o, VERDICT_COMMIT, "job-done",
-			     "the vendor's job is done");
-		return;
-	}
-	out->reason = REASON_PARTLY;
-	classify_say(o, VERDICT_PARTIAL, "job-partly-refused",
-		     "the job ended, some items were refused");
-	if (out->items_refused < out->items_total || !out->items_total)
-		return;
-	out->reason = REASON_JOB_FAILED;
-	classify_say(o, VERDICT_REJECT, "job-all-refused",
-		     "the job ended, every item was refused");
-}
-
-/* The job's word. Only words that are listed end a job (B049). */
-static void poll_word(struct opened *o)
-{
-	const struct profile *p = o->in->profile;
-	struct buf text = BUF_INIT;
-	bool fold = p->poll.fold;
-	struct span word;
-
-	sources_take(&p->poll.word, o->answer, o->doc, &text);
-	word = buf_span(&text);
-	escaped(o->out->word, sizeof(o->out->word), word);
-	if (text_list_has(&p->poll.failed, word, fold)) {
-		count_items(o);
-		o->out->reason = REASON_JOB_FAILED;
-		classify_say(o, VERDICT_REJECT, "job-failed",
-			     "the vendor's job failed");
-	} else if (text_list_has(&p->poll.partial, word, fold)) {
-		count_items(o);
-		o->out->reason = REASON_PARTLY;
-		classify_say(o, VERDICT_PARTIAL, "job-partly-refused",
-			     "the job ended, some items were refused");
-	} else if (text_list_has(&p->poll.done, word, fold)) {
-		poll_done(o);
-	} else if (text_list_has(&p->poll.running, word, fold)) {
-		classify_say(o, VERDICT_STILL, "job-running",
-			     "the vendor still works on it");
-	} else if (p->poll.done_unless_running && word.n) {
-		poll_done(o);
-	} else {
-		classify_say(o, VERDICT_STILL, word.n ? "job-word-unknown" :
-			     "job-word-missing",
-			     "no word that ends a job: still running");
-	}
-	buf_release(&text);
-}
-
-/* Not every 404 is the same: too early, or no longer there. */
-static void poll_absent(struct opened *o, bool seen_before,
-			int64_t job_age_ms)
-{
-	if (o->answer->status == 404 && !seen_before &&
-	    job_age_ms < o->in->profile->poll.grace_404_ms) {
-		classify_say(o, VERDICT_STILL, "job-not-yet-visible",
-			     "the job does not show yet");
-		return;
-	}
-	o->out->reason = REASON_VANISHED;
-	classify_say(o, VERDICT_VANISHED, seen_before ? "job-vanished" :
-		     "job-never-visible", "the vendor does not know the job");
-}
-
-void classify_poll(const struct classify_in *in, const struct answer *answer,
-		   bool seen_before, int64_t job_age_ms,
-		   struct verdict_out *out)
-{
-	int status = answer->status;
-	struct opened o;
-
-	classify_open(&o, in, answer, out);
-	if (classify_transport(&o)) {
-		if (out->verdict == VERDICT_RETRY)
-			out->verdict = VERDICT_UNKNOWN;
-	} else if (profile_rules(&o, &in->profile->poll.rules) ||
-		   classify_access(&o)) {
-		/* decided */
-	} else if (status == 404 || status == 410) {
-		poll_absent(&o, seen_before, job_age_ms);
-	} else if (status == 202) {
-		take_text(&o, &in->profile->poll.word, out->word,
-			  sizeof(out->word));
-		classify_say(&o, VERDICT_STILL, "job-running",
-			     "the vendor still works on it");
-	} else if (status >= 200 && status < 300 && o.doc) {
-		poll_word(&o);
-	} else {
-		/* A failing poll is not a failed job. */
-		if (status == 502 || status == 503 || status == 504 ||
-		    page(&o))
-			gateway(&o);
-		classify_say(&o, VERDICT_UNKNOWN, "poll-trouble",
-			     "asking about the job failed");
-	}
 	classify_close(&o);
 }

@@ -68,6 +68,12 @@ void classify_say(struct opened *, enum verdict, const char *rule,
  * when it decided. */
 bool classify_transport(struct opened *);
 bool classify_access(struct opened *);
+/* The profile's rules in order; false when none matches. */
+bool classify_rules(struct opened *, const struct rules *);
+/* Escaped and cut into dst; the same of the first valid source. */
+void classify_text(char *dst, size_t size, struct span);
+void classify_take(struct opened *, const struct sources *, char *dst,
+		   size_t size);
 /* Visible ASCII of bounded length into dst, else dst = "". */
 bool classify_id(char *dst, size_t size, struct span value);
 

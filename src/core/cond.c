@@ -255,18 +255,19 @@ static bool body_holds(const struct cond *c, const struct cond_world *w)
 
 bool cond_holds(const struct cond *c, const struct cond_world *w)
 {
-	size_t held = 0;
-
 	assert(w->answer);
 	switch (c->kind) {
 	case COND_ALL:
+		for (size_t i = 0; i < c->kids_n; i++)
+			if (!cond_holds(&c->kids[i], w))
+				return false;
+		return true;
 	case COND_ANY:
 	case COND_NOT:
 		for (size_t i = 0; i < c->kids_n; i++)
-			held += cond_holds(&c->kids[i], w);
-		if (c->kind == COND_ALL)
-			return held == c->kids_n;
-		return c->kind == COND_ANY ? held > 0 : held == 0;
+			if (cond_holds(&c->kids[i], w))
+				return c->kind == COND_ANY;
+		return c->kind == COND_NOT;
 	case COND_STATUS:
 		return in_ranges(c, w->answer->status);
 	case COND_JSON:

@@ -523,6 +523,8 @@ static void check_urgent(struct reading *r, uint32_t node,
 static void check_endpoint(struct reading *r, uint32_t node,
 			   struct endpoint_config *e)
 {
+	uint32_t burst;
+
 	if (json_get(r->doc, node, "profile") == JSON_NONE)
 		wrong(r, node, "profile", "required; edcsync profile list "
 		      "names what there is");
@@ -539,9 +541,10 @@ static void check_endpoint(struct reading *r, uint32_t node,
 		   "reset_cap_ms", e->circuit.reset_cap_ms);
 	check_pair(r, node, "poll", "first_ms", e->poll.first_ms, "cap_ms",
 		   e->poll.cap_ms);
-	if (e->rate.burst && !(e->rate.per_second > 0))
-		wrong(r, json_get(r->doc, node, "rate"), "rate",
-		      "burst without per_second has no meaning");
+	burst = json_get(r->doc, json_get(r->doc, node, "rate"), "burst");
+	if (burst != JSON_NONE && e->rate.burst && !(e->rate.per_second > 0))
+		wrong(r, burst, "rate.burst", "has no meaning without "
+		      "per_second");
 	if (e->edit_pointers.n && e->edit != EDIT_MAPPING)
 		wrong(r, json_get(r->doc, node, "edit_pointers"),
 		      "edit_pointers", "needs \"edit\": \"mapping\"");

@@ -82,9 +82,9 @@ static const struct setting credential_rows[] = {
 };
 
 static const struct setting rate_rows[] = {
-	{"per_second", SETTING_DOUBLE, END(rate.per_second), 0, 100000, "0",
-	 NULL, "40", "requests a second at most; 0 = no limit", NULL},
-	{"burst", SETTING_INT, END(rate.burst), 0, 100000, "0", NULL, "80",
+	{"per_second", SETTING_DOUBLE, END(rate.per_second), 0, 100000, "40",
+	 NULL, NULL, "requests a second at most; 0 = no limit", NULL},
+	{"burst", SETTING_INT, END(rate.burst), 0, 100000, "80", NULL, NULL,
 	 "requests at once after a rest; 0 = one second's worth", NULL},
 };
 

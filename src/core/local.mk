@@ -9,6 +9,7 @@ libcore_a_SOURCES = \
 	src/core/cond.c \
 	src/core/classify.h \
 	src/core/classify.c \
+	src/core/classify_poll.c \
 	src/core/lookup.h \
 	src/core/lookup.c \
 	src/core/request.h \
@@ -135,4 +136,56 @@ TESTS += tests/test_right
 tests_test_right_SOURCES = tests/test_right.c tests/check.h
 tests_test_right_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_right_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+endif
+
+# Vendors: profiles, classification, requests, configuration.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_profile
+TESTS += tests/test_profile
+tests_test_profile_SOURCES = tests/test_profile.c tests/profiles.h tests/check.h
+tests_test_profile_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_profile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_profile_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_classify
+TESTS += tests/test_classify
+tests_test_classify_SOURCES = tests/test_classify.c tests/profiles.h tests/check.h
+tests_test_classify_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_classify_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_classify_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_lookup
+TESTS += tests/test_lookup
+tests_test_lookup_SOURCES = tests/test_lookup.c tests/profiles.h tests/check.h
+tests_test_lookup_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_lookup_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_lookup_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_request
+TESTS += tests/test_request
+tests_test_request_SOURCES = tests/test_request.c tests/profiles.h tests/check.h
+tests_test_request_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_request_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_request_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_token
+TESTS += tests/test_token
+tests_test_token_SOURCES = tests/test_token.c tests/profiles.h tests/check.h
+tests_test_token_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_token_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_token_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_config
+TESTS += tests/test_config
+tests_test_config_SOURCES = tests/test_config.c tests/profiles.h tests/check.h
+tests_test_config_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_config_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_config_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_mask
+TESTS += tests/test_mask
+tests_test_mask_SOURCES = tests/test_mask.c tests/profiles.h tests/check.h
+tests_test_mask_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_mask_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_mask_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 endif

@@ -122,6 +122,15 @@ static void masked(struct masking *m, uint32_t node, int depth)
 		container(m, node, depth);
 }
 
+/* Printable ASCII that no escape could be read into: the common case. */
+static bool plain(struct span s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < 0x20 || s.p[i] > 0x7e || s.p[i] == '\\')
+			return false;
+	return true;
+}
+
 void mask_excerpt_doc(const struct profile *profile, const struct json *doc,
 		      struct span body, char out[LIMIT_EXCERPT_BYTES + 1])
 {
@@ -140,7 +149,10 @@ void mask_excerpt_doc(const struct profile *profile, const struct json *doc,
 	}
 	buf_reserve(&text, LIMIT_EXCERPT_BYTES + 64);
 	masked(&m, 0, 0);
-	utf8_escape(&shown, buf_span(&text), false);
+	if (plain(buf_span(&text)))
+		buf_addspan(&shown, buf_span(&text));
+	else
+		utf8_escape(&shown, buf_span(&text), false);
 	if (!text_set(out, LIMIT_EXCERPT_BYTES + 1, buf_span(&shown))) {
 		size_t at = strlen(out) - 3;
 

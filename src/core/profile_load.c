@@ -361,8 +361,11 @@ static bool rule_check(struct profile_load *l, uint32_t node,
 			      "or insufficient_scope");
 		ok = false;
 	}
-	if (r->verdict == VERDICT_REJECT && r->reason == REASON_NONE)
-		r->reason = REASON_REFUSED;
+	if (r->reason == REASON_NONE)
+		r->reason = r->verdict == VERDICT_REJECT ? REASON_REFUSED :
+			r->verdict == VERDICT_PARTIAL ? REASON_PARTLY :
+			r->verdict == VERDICT_VANISHED ? REASON_VANISHED :
+			REASON_NONE;
 	return ok;
 }
 

@@ -1,0 +1,295 @@
+/*
+ * One answer, one verdict (DESIGN.md section 4). The cases of the profiles
+ * show single answers; here are the properties that hold for all of them.
+ * Field reports B001, B002, B035, B043, B049, B052, B060, B070, B076, B130.
+ */
+#include "profiles.h"
+
+#include <time.h>
+
+#include "core/classify.h"
+
+static struct profile *generic, *tagged;
+
+static int load(void **state)
+{
+	(void)state;
+	generic = shipped("generic-rest");
+	tagged = shipped("metadata-tag");
+	return 0;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	profile_free(generic);
+	profile_free(tagged);
+	return 0;
+}
+
+static const struct {
+	const char *type, *body;
+} bodies[] = {
+	{NULL, ""}, {"application/json", "{\"a\":1}"},
+	{"application/json", "{\"a\":"}, {"text/html", "<html>x</html>"},
+	{"text/plain", "fine"}, {"application/json", "[]"},
+	{NULL, "\"\xff\""}, {NULL, "{\"a\":1,\"a\":2}"},
+	{NULL, "{\"status\":\"error\"}"}, {NULL, "{\"status\":\"queued\"}"},
+	{NULL, "{\"error\":\"x\"}"},
+};
+
+static bool certain_success(int status, const char *body)
+{
+	return status >= 200 && status < 300 &&
+		strcmp(body, "{\"status\":\"error\"}") &&
+		strcmp(body, "{\"status\":\"queued\"}");
+}
+
+/* A commit needs a 2xx; a retry is sure that nothing happened; every verdict
+ * has a rule's name; nothing is said that a page alone says. */
+static void check_one(const struct classify_in *in, const struct answer *a,
+		      const struct verdict_out *v)
+{
+	const char *body = a->body.p;
+
+	check_row(v->rule[0], "%d %s has no rule", a->status, body);
+	if (v->verdict == VERDICT_COMMIT)
+		check_row(certain_success(a->status, body), "%d %s",
+			  a->status, body);
+	if (v->verdict == VERDICT_RETRY)
+		check_row(a->status == 503 || a->status == 408 ||
+			  a->status == 425 || (a->status == 409 &&
+			  in->outcome_unknown && in->mode == MODE_KEY),
+			  "%d %s is retried", a->status, body);
+	if (v->verdict == VERDICT_HALT)
+		check_row(v->halt && v->not_done, "%d", a->status);
+	if (v->verdict == VERDICT_REJECT)
+		check_row(v->reason != REASON_NONE, "%d", a->status);
+	if (a->status >= 200 && a->status < 300 &&
+	    (strstr(body, "<html") || strstr(body, "\"a\":2") ||
+	     !strcmp(body, "{\"a\":")))
+		check_row(v->verdict == VERDICT_UNKNOWN, "%d %s", a->status,
+			  body);
+	if (a->status >= 500 && a->status != 501 && a->status != 505 &&
+	    a->status != 503 && strcmp(body, "{\"error\":\"x\"}"))
+		check_row(v->verdict == VERDICT_UNKNOWN, "%d %s", a->status,
+			  body);
+}
+
+static void every_status_and_body_has_one_verdict(void **state)
+{
+	struct json scratch = {0};
+
+	(void)state;
+	for (int i = 0; i < 2 * MODE_COUNT * 2; i++)
+		for (int status = 100; status < 600; status++)
+			for (size_t b = 0; b < ARRAY_SIZE(bodies); b++) {
+				struct header h = {SPAN("Content-Type"),
+					span_of(bodies[b].type)};
+				struct answer a = {.status = status,
+					.first_byte_left = true,
+					.headers = &h, .headers_n =
+						bodies[b].type ? 1 : 0,
+					.body = span_of(bodies[b].body)};
+				struct classify_in in = {
+					.profile = i % 2 ? tagged : generic,
+					.method = "POST",
+					.mode = (enum idem_mode)(i / 2 %
+						MODE_COUNT),
+					.outcome_unknown = i / 8,
+					.scratch = &scratch};
+				struct verdict_out v;
+
+				classify_send(&in, &a, &v);
+				check_one(&in, &a, &v);
+			}
+	json_release(&scratch);
+}
+
+/* B060, B070: a status alone is no success when the transfer broke. */
+static void every_broken_transfer_is_unknown_or_retry(void **state)
+{
+	struct classify_in in = {.profile = generic, .method = "POST",
+				 .mode = MODE_KEY};
+
+	(void)state;
+	for (int t = 0; t < TRANSPORT_COUNT; t++)
+		for (int left = 0; left < 2; left++) {
+			struct answer a = {.transport = (enum transport)t,
+				.first_byte_left = left,
+				.status = left && t ? 201 : 0};
+			struct verdict_out v;
+
+			classify_send(&in, &a, &v);
+			if (t == TRANSPORT_CERTIFICATE && !left)
+				assert_int_equal(v.halt, HALT_CERTIFICATE);
+			else if (t == TRANSPORT_RESEND)
+				assert_int_equal(v.verdict, VERDICT_UNKNOWN);
+			else
+				check_row(v.verdict == (left ?
+					VERDICT_UNKNOWN : VERDICT_RETRY),
+					"%s %d", transport_name(t), left);
+			classify_poll(&in, &a, false, 0, &v);
+			check_row(v.verdict == VERDICT_UNKNOWN ||
+				  v.verdict == VERDICT_HALT, "poll %s",
+				  transport_name(t));
+		}
+}
+
+/* B049: only listed words end a job. */
+static void unknown_words_never_end_a_job(void **state)
+{
+	static const char *const words[] = {"\"Queued\"", "\"in_review\"",
+		"\"\"", "null", "17", "\"SUCCEEDED \"", "[]", "{}", "true",
+		"\"complete\"", "\"completed\\u0009\""};
+	struct classify_in in = {.profile = generic, .method = "POST"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		struct buf body = BUF_INIT;
+		struct answer a = {.status = 200};
+		struct verdict_out v;
+
+		buf_addf(&body, "{\"status\":%s}", words[i]);
+		a.body = buf_span(&body);
+		classify_poll(&in, &a, true, 0, &v);
+		check_row(v.verdict == VERDICT_STILL, "%s", words[i]);
+		buf_release(&body);
+	}
+}
+
+/* A failing poll is not a failed job, whatever its status or body. */
+static void no_poll_trouble_fails_a_job(void **state)
+{
+	struct classify_in in = {.profile = generic, .method = "POST"};
+
+	(void)state;
+	for (int status = 300; status < 600; status++) {
+		struct answer a = {.status = status,
+			.body = SPAN("{\"status\":\"failed\"}")};
+		struct verdict_out v;
+
+		classify_poll(&in, &a, true, 0, &v);
+		check_row(v.verdict != VERDICT_REJECT &&
+			  v.verdict != VERDICT_COMMIT, "%d", status);
+	}
+}
+
+/* B130: no value of an answer reaches an excerpt unless its pointer may. */
+static void no_value_reaches_the_verdict(void **state)
+{
+	static const char body[] = "{\"error\":{\"code\":\"E1\",\"message\":"
+		"\"Jane Roe 1970-01-01 078-05-1120\"},\"Jane\":1}";
+	struct classify_in in = {.profile = generic, .method = "POST"};
+	struct answer a = {.status = 400, .body = SPAN(body)};
+	struct verdict_out v;
+
+	(void)state;
+	classify_send(&in, &a, &v);
+	assert_string_equal(v.code, "E1");
+	assert_null(strstr(v.excerpt, "Roe"));
+	assert_null(strstr(v.why, "Roe"));
+	assert_non_null(strstr(v.excerpt, "\"E1\""));
+	a.body = SPAN("Jane Roe does not exist");
+	classify_send(&in, &a, &v);
+	assert_string_equal(v.excerpt, "(23 bytes, not JSON)");
+}
+
+static void hostile_ids_are_dropped(void **state)
+{
+	static const char *const ids[] = {"a\\u0000b", "a\\nb", "a b",
+		"\\u00e9", "\\u202e", "\\u001b[2J"};
+	struct classify_in in = {.profile = generic, .method = "POST"};
+	char longest[400];
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = 0;
+	for (size_t i = 0; i <= ARRAY_SIZE(ids); i++) {
+		struct buf body = BUF_INIT;
+		struct answer a = {.status = 202};
+		struct verdict_out v;
+
+		buf_addf(&body, "{\"batch_id\":\"%s\"}",
+			 i < ARRAY_SIZE(ids) ? ids[i] : longest);
+		a.body = buf_span(&body);
+		classify_send(&in, &a, &v);
+		check_row(!v.job_id[0], "%s", v.job_id);
+		buf_release(&body);
+	}
+}
+
+/* A profile's session-expired envelope is a refresh, once. */
+static void a_session_envelope_refreshes_once(void **state)
+{
+	static const char text[] = "{\"profile\": \"v\", \"version\": 1, "
+		"\"rules\": [{\"name\": \"session\", \"if\": {\"json\": "
+		"\"/errors/*/type\", \"is\": \"INVALID_SESSION_ID\"}, "
+		"\"verdict\": \"refresh\"}, {\"name\": \"locked\", \"if\": "
+		"{\"json\": \"/errors/*/type\", \"is\": "
+		"\"USER_LOCKED_OUT\"}, \"verdict\": \"halt\", \"halt\": "
+		"\"account_locked\", \"not_done\": true}]}";
+	struct profile *p = loaded(SPAN(text), "v.json");
+	struct classify_in in = {.profile = p, .method = "POST"};
+	struct answer a = {.status = 200, .body = SPAN("{\"errors\":[{"
+		"\"type\":\"INVALID_SESSION_ID\"}]}")};
+	struct verdict_out v;
+
+	(void)state;
+	classify_send(&in, &a, &v);
+	assert_int_equal(v.verdict, VERDICT_REFRESH);
+	assert_true(v.not_done);
+	in.token_fresh = true;
+	classify_send(&in, &a, &v);
+	assert_int_equal(v.verdict, VERDICT_HALT);
+	assert_int_equal(v.halt, HALT_FRESH_TOKEN);
+	a.body = SPAN("{\"errors\":[{\"type\":\"USER_LOCKED_OUT\"}]}");
+	classify_send(&in, &a, &v);
+	assert_int_equal(v.halt, HALT_LOCKED);
+	profile_free(p);
+}
+
+/* Speed is printed, not judged: machines differ. */
+static void a_kilobyte_is_classified_in_microseconds(void **state)
+{
+	struct json scratch = {0};
+	struct classify_in in = {.profile = generic, .method = "POST",
+				 .scratch = &scratch};
+	struct buf body = BUF_INIT;
+	struct answer a = {.status = 201};
+	struct verdict_out v;
+	enum { ROUNDS = 20000 };
+	clock_t began;
+
+	(void)state;
+	buf_adds(&body, "{\"id\":\"R-1\",\"status\":\"stored\",\"items\":[");
+	while (body.len < 1000)
+		buf_adds(&body, "{\"item\":\"VS.SYSBP\",\"value\":120.5},");
+	buf_adds(&body, "{}]}");
+	a.body = buf_span(&body);
+	began = clock();
+	for (int i = 0; i < ROUNDS; i++)
+		classify_send(&in, &a, &v);
+	print_message("%.2f us an answer of %zu bytes\n",
+		      (double)(clock() - began) * 1e6 / CLOCKS_PER_SEC /
+		      ROUNDS, body.len);
+	assert_int_equal(v.verdict, VERDICT_COMMIT);
+	buf_release(&body);
+	json_release(&scratch);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_status_and_body_has_one_verdict),
+		cmocka_unit_test(every_broken_transfer_is_unknown_or_retry),
+		cmocka_unit_test(unknown_words_never_end_a_job),
+		cmocka_unit_test(no_poll_trouble_fails_a_job),
+		cmocka_unit_test(no_value_reaches_the_verdict),
+		cmocka_unit_test(hostile_ids_are_dropped),
+		cmocka_unit_test(a_session_envelope_refreshes_once),
+		cmocka_unit_test(a_kilobyte_is_classified_in_microseconds),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}

@@ -1,0 +1,208 @@
+/*
+ * Reading what the vendor holds (DESIGN.md section 5): a page may find, only
+ * the whole may rule out, and found means equal to what was sent.
+ */
+#include "profiles.h"
+
+#include "core/lookup.h"
+
+#define PROFILE(more) "{\"profile\": \"x\", \"version\": 1, " \
+	"\"lookup\": {\"request\": \"GET {path}\", \"items\": [\"/items\"], " \
+	"\"tag\": [\"/tag\"], \"id\": \"/id\"" more "}}"
+
+static const struct {
+	const char *sent, *theirs;
+	bool equal;
+} pairs[] = {
+	{"{\"a\":1}", "{\"a\":1}", true},
+	{"{\"a\":1,\"b\":\"x\"}", "{ \"b\":\"x\", \"a\":1 }", true},
+	{"{\"a\":1}", "{\"a\":1,\"made_by\":\"them\"}", true},
+	{"{\"a\":1}", "{\"b\":1}", false},
+	{"{\"a\":1}", "{\"a\":\"1\"}", false},
+	{"{\"a\":1.0}", "{\"a\":1}", true},
+	{"{\"a\":9007199254740993}", "{\"a\":9007199254740992}", false},
+	{"{\"a\":9007199254740993}", "{\"a\":9007199254740993}", true},
+	{"{\"a\":\"\\u00e9\"}", "{\"a\":\"\xc3\xa9\"}", true},
+	{"{\"a\":\"e\"}", "{\"a\":\"E\"}", false},
+	{"{\"a\":[1,2]}", "{\"a\":[2,1]}", false},
+	{"{\"a\":[1,2]}", "{\"a\":[1,2,3]}", false},
+	{"{\"a\":[{\"b\":null}]}", "{\"a\":[{\"b\":null,\"c\":0}]}", true},
+	{"{\"a\":true}", "{\"a\":false}", false},
+	{"not json", "{}", false},
+};
+
+static enum verdict look(const struct profile *p, const char *body,
+			 const char *sent, const char *sha,
+			 struct lookup_state *state, struct verdict_out *v)
+{
+	struct classify_in in = {.profile = p, .method = "POST",
+				 .mode = MODE_LOOKUP};
+	struct answer a = {.status = 200, .body = span_of(body)};
+
+	lookup_read(&in, "T1", span_of(sent), sha, &a, state, v);
+	return v->verdict;
+}
+
+static void found_means_equal(void **state)
+{
+	static const char text[] = PROFILE(", \"compare\": [\"\"], "
+					   "\"compare_under\": \"/data\"");
+	struct profile *p = loaded(SPAN(text), "x.json");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		struct lookup_state s = {0};
+		struct buf body = BUF_INIT;
+		struct verdict_out v;
+
+		buf_addf(&body, "{\"items\":[{\"tag\":\"T1\",\"data\":%s}]}",
+			 pairs[i].theirs);
+		check_row(look(p, buf_text(&body), pairs[i].sent, NULL, &s,
+			       &v) == (pairs[i].equal ? VERDICT_FOUND :
+				       VERDICT_DIFFERS), "%s and %s: %s",
+			  pairs[i].sent, pairs[i].theirs, v.rule);
+		if (!pairs[i].equal)
+			assert_string_equal(s.differs_at, "(whole)");
+		buf_release(&body);
+	}
+	profile_free(p);
+}
+
+static void only_listed_fields_are_compared(void **state)
+{
+	static const char text[] = PROFILE(", \"compare\": [\"/a\", \"/b\"]");
+	struct profile *p = loaded(SPAN(text), "x.json");
+	struct lookup_state s = {0};
+	struct verdict_out v;
+
+	(void)state;
+	assert_int_equal(look(p, "{\"items\":[{\"tag\":\"T1\",\"a\":1}]}",
+			      "{\"a\":1,\"c\":2}", NULL, &s, &v),
+			 VERDICT_FOUND);
+	s = (struct lookup_state){0};
+	assert_int_equal(look(p, "{\"items\":[{\"tag\":\"T1\",\"a\":1}]}",
+			      "{\"a\":1,\"b\":2}", NULL, &s, &v),
+			 VERDICT_DIFFERS);
+	assert_string_equal(s.differs_at, "/b");
+	profile_free(p);
+}
+
+static void a_digest_is_compared_where_they_show_one(void **state)
+{
+	struct profile *p = shipped("generic-rest");
+	static const char ours[] = "0123456789abcdef0123456789abcdef"
+		"0123456789abcdef0123456789abcdef";
+	struct lookup_state s = {0};
+	struct verdict_out v;
+
+	(void)state;
+	assert_int_equal(look(p, "{\"items\":[{\"op_id\":\"T1\"}]}", "{}",
+			      ours, &s, &v), VERDICT_FOUND);
+	s = (struct lookup_state){0};
+	assert_int_equal(look(p, "{\"items\":[{\"op_id\":\"T1\","
+			      "\"payload_sha256\":\"00\"}]}", "{}", ours, &s,
+			      &v), VERDICT_DIFFERS);
+	profile_free(p);
+}
+
+static void pages_add_up(void **state)
+{
+	static const char text[] = PROFILE(", \"next\": \"/next\", "
+					   "\"pages_max\": 3");
+	struct profile *p = loaded(SPAN(text), "x.json");
+	struct lookup_state s = {0};
+	struct verdict_out v;
+
+	(void)state;
+	assert_int_equal(look(p, "{\"items\":[{\"tag\":\"T0\"}],"
+			      "\"next\":\"?p=2\"}", "{}", NULL, &s, &v),
+			 VERDICT_MORE_PAGES);
+	assert_string_equal(v.next_page, "?p=2");
+	assert_int_equal(look(p, "{\"items\":[],\"next\":\"?p=3\"}", "{}",
+			      NULL, &s, &v), VERDICT_MORE_PAGES);
+	assert_int_equal(look(p, "{\"items\":[],\"next\":\"?p=4\"}", "{}",
+			      NULL, &s, &v), VERDICT_INCONCLUSIVE);
+	assert_string_equal(v.rule, "look-up-too-many-pages");
+	assert_int_equal(s.pages, 3);
+	assert_int_equal(s.items, 1);
+	s = (struct lookup_state){0};
+	look(p, "{\"items\":[],\"next\":\"?p=2\"}", "{}", NULL, &s, &v);
+	assert_int_equal(look(p, "{\"items\":[]}", "{}", NULL, &s, &v),
+			 VERDICT_ABSENT);
+	assert_true(v.complete);
+	profile_free(p);
+}
+
+static void one_record_on_two_pages_counts_once(void **state)
+{
+	static const char text[] = PROFILE(", \"next\": \"/next\"");
+	struct profile *p = loaded(SPAN(text), "x.json");
+	struct lookup_state s = {0};
+	struct verdict_out v;
+
+	(void)state;
+	assert_int_equal(look(p, "{\"items\":[{\"tag\":\"T1\",\"id\":7},"
+			      "{\"tag\":\"T1\",\"id\":7}]}", "{}", NULL, &s,
+			      &v), VERDICT_FOUND);
+	assert_string_equal(v.vendor_id, "7");
+	assert_int_equal(look(p, "{\"items\":[{\"tag\":\"T1\",\"id\":8}]}",
+			      "{}", NULL, &s, &v), VERDICT_SEVERAL);
+	profile_free(p);
+}
+
+static void absence_by_404_only_where_the_profile_says_so(void **state)
+{
+	static const char text[] = PROFILE(", \"absent_404\": true");
+	struct profile *p = loaded(SPAN(text), "x.json");
+	struct classify_in in = {.profile = p, .method = "POST"};
+	struct answer a = {.status = 404, .body = SPAN("{}")};
+	struct lookup_state s = {0};
+	struct verdict_out v;
+
+	(void)state;
+	lookup_read(&in, "T1", SPAN("{}"), NULL, &a, &s, &v);
+	assert_int_equal(v.verdict, VERDICT_ABSENT);
+	a.body = SPAN("<html>404</html>");
+	lookup_read(&in, "T1", SPAN("{}"), NULL, &a, &s, &v);
+	assert_int_equal(v.verdict, VERDICT_INCONCLUSIVE);
+	a.body = SPAN("{}");
+	s.pages = 1;			/* a page of a list vanished */
+	lookup_read(&in, "T1", SPAN("{}"), NULL, &a, &s, &v);
+	assert_int_equal(v.verdict, VERDICT_INCONCLUSIVE);
+	profile_free(p);
+}
+
+/* Whatever is answered, only a 200 of the expected shape rules out. */
+static void nothing_else_rules_out(void **state)
+{
+	struct profile *p = shipped("generic-rest");
+	struct classify_in in = {.profile = p, .method = "POST"};
+
+	(void)state;
+	for (int status = 100; status < 600; status++) {
+		struct answer a = {.status = status,
+				   .body = SPAN("{\"items\":[]}")};
+		struct lookup_state s = {0};
+		struct verdict_out v;
+
+		lookup_read(&in, "T1", SPAN("{}"), NULL, &a, &s, &v);
+		check_row((v.verdict == VERDICT_ABSENT) == (status == 200),
+			  "%d", status);
+	}
+	profile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(found_means_equal),
+		cmocka_unit_test(only_listed_fields_are_compared),
+		cmocka_unit_test(a_digest_is_compared_where_they_show_one),
+		cmocka_unit_test(pages_add_up),
+		cmocka_unit_test(one_record_on_two_pages_counts_once),
+		cmocka_unit_test(absence_by_404_only_where_the_profile_says_so),
+		cmocka_unit_test(nothing_else_rules_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+/*
+ * Vendors are data (DESIGN.md section 4): the shipped profiles keep what
+ * their cases promise, and a mistake in a profile names file, line and rule.
+ */
+#include "profiles.h"
+
+#include "core/profile_cases.h"
+
+static void print_case(void *ctx, const char *name, int line, bool ok,
+		       const char *expected, const char *got)
+{
+	int *n = ctx;
+
+	(*n)++;
+	if (!ok)
+		print_error("%d: %s\n  expected %s\n  got      %s\n", line,
+			    name, expected, got);
+}
+
+static void cases(const char *name)
+{
+	struct profile *p = shipped(name);
+	struct buf file = BUF_INIT, text = BUF_INIT;
+	struct findings findings = {0};
+	int n = 0, failed;
+
+	buf_addf(&file, "profiles/cases/%s.json", name);
+	read_share(buf_text(&file), &text);
+	failed = profile_cases_run(buf_span(&text), buf_text(&file), p,
+				   print_case, &n, &findings);
+	for (size_t i = 0; i < findings.n; i++)
+		print_error("%d: %s\n", findings.v[i].line,
+			    findings.v[i].text);
+	assert_int_equal(findings.n, 0);
+	assert_int_equal(failed, 0);
+	assert_true(n >= 25);
+	findings_release(&findings);
+	buf_release(&file);
+	buf_release(&text);
+	profile_free(p);
+}
+
+static void generic_rest_keeps_its_cases(void **state)
+{
+	(void)state;
+	cases("generic-rest");
+}
+
+static void metadata_tag_keeps_its_cases(void **state)
+{
+	(void)state;
+	cases("metadata-tag");
+}
+
+static void a_case_that_fails_is_told(void **state)
+{
+	static const char text[] = "{\"cases\": [\n{\"name\": \"x\", "
+		"\"status\": 201, \"expect\": {\"verdict\": \"reject\"}}]}";
+	struct profile *p = shipped("generic-rest");
+	struct findings findings = {0};
+	int n = 0;
+
+	(void)state;
+	assert_int_equal(1, profile_cases_run(SPAN(text), "c.json", p,
+					      print_case, &n, &findings));
+	assert_int_equal(n, 1);
+	assert_int_equal(findings.n, 0);
+	profile_free(p);
+}
+
+#define HEAD "{\"profile\": \"x\", \"version\": 1,\n"
+
+static const struct {
+	const char *text;
+	int line;
+	const char *says;
+} mistakes[] = {
+	{"{\"version\": 1}", 1, "a profile needs \"profile\""},
+	{"{\"profile\": \"x\"}", 1, "needs \"version\""},
+	{"{\"profile\": \"x\" \"version\"}", 1, "not a profile"},
+	{"[1]", 1, "an object was expected"},
+	{HEAD "\"rulez\": []}", 2, "unknown member; allowed here: profile"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"status\": [42]}, "
+	 "\"verdict\": \"poll\"}]}", 3, "rule \"q\": a status was expected"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"status\": 200, "
+	 "\"json\": \"/a\"}, \"verdict\": \"poll\"}]}", 3,
+	 "rule \"q\": a condition has exactly one subject"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"if\": {\"json\": \"/a\"}, "
+	 "\"verdict\": \"poll\"}]}", 2, "exactly one test"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"if\": {\"json\": \"a\", "
+	 "\"exists\": true}, \"verdict\": \"poll\"}]}", 2,
+	 "a JSON pointer is empty or begins with /"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"if\": {\"header\": \"a\", "
+	 "\"regex\": \"((a+)+\"}, \"verdict\": \"poll\"}]}", 2,
+	 "rule \"q\": not a POSIX extended regex"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"if\": {\"text_regex\": "
+	 "\"(a)\\\\1\"}, \"verdict\": \"poll\"}]}", 2, "back-reference"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"if\": {\"text_regex\": "
+	 "\"((a{99}){99}){99}\"}, \"verdict\": \"poll\"}]}", 2, "multiply"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"if\": {\"all\": []}, "
+	 "\"verdict\": \"still\"}]}", 2, "has no meaning here"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"perhaps\"}]}", 2,
+	 "a verdict is one of: commit"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"halt\"}]}", 2,
+	 "needs \"halt\""},
+	{HEAD "\"rules\": [{\"name\": \"q\"}]}", 2, "needs a \"verdict\""},
+	{HEAD "\"rules\": [{\"verdict\": \"poll\"}]}", 2,
+	 "a rule needs a \"name\""},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"poll\"}, "
+	 "{\"name\": \"q\", \"verdict\": \"poll\"}]}", 2, "two rules"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"if\": {\"method\": \"get\"}, "
+	 "\"verdict\": \"poll\"}]}", 2, "\"method\" allows: GET"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"poll\", "
+	 "\"take\": {\"job_id\": {\"regex\": \"job\"}}}]}", 2, "(group)"},
+	{HEAD "\"idempotency\": {\"modes\": [\"lookup\"], "
+	 "\"default\": \"lookup\"}}", 1, "the mode lookup needs \"lookup\""},
+	{HEAD "\"idempotency\": {\"modes\": [\"none\"], "
+	 "\"default\": \"key\"}}", 1, "is not among the modes"},
+	{HEAD "\"lookup\": {\"request\": \"FETCH it\"}}", 2,
+	 "a request is \"GET address\""},
+	{HEAD "\"poll\": {\"url\": \"/x\"}}", 1, "poll needs \"word\""},
+	{HEAD "\"poll\": {\"url\": \"/x\", \"word\": {\"json\": \"/s\"}, "
+	 "\"done\": [\"a\"], \"failed\": [\"a\"]}}", 1, "both done and failed"},
+	{HEAD "\"send\": {\"headers\": {\"A b\": \"x\"}}}", 2,
+	 "not a header name"},
+	{HEAD "\"extends\": \"nobody\"}", 2, "no profile \"nobody\""},
+};
+
+static void mistakes_name_file_line_and_rule(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++) {
+		struct findings findings = {0};
+		bool told = false;
+
+		check_row(!profile_load(span_of(mistakes[i].text), "v.json",
+					NULL, NULL, &findings),
+			  "loaded: %s", mistakes[i].text);
+		for (size_t j = 0; j < findings.n; j++)
+			told = told || (strstr(findings.v[j].text,
+					       mistakes[i].says) &&
+				findings.v[j].line == mistakes[i].line &&
+				!strcmp(findings.v[j].file, "v.json"));
+		check_row(told, "%s: got %d: %s", mistakes[i].says,
+			  findings.v[0].line, findings.v[0].text);
+		findings_release(&findings);
+	}
+}
+
+static void a_child_replaces_members_and_goes_first(void **state)
+{
+	static const char text[] = "{\"profile\": \"mine\", \"version\": 2,\n"
+		"\"extends\": \"generic-rest\",\n"
+		"\"poll\": {\"fold\": true, \"done\": [\"ready\"]},\n"
+		"\"rules\": [{\"name\": \"mine-first\", "
+		"\"if\": {\"status\": 422}, \"verdict\": \"retry\"}]}";
+	struct profile *p = loaded(SPAN(text), "mine.json");
+	struct profile *parent = shipped("generic-rest");
+
+	(void)state;
+	assert_string_equal(p->name, "mine");
+	assert_int_equal(p->version, 2);
+	assert_string_equal(p->rules.v[0].name, "mine-first");
+	assert_int_equal(p->rules.n, parent->rules.n + 1);
+	assert_true(p->poll.fold);
+	assert_int_equal(p->poll.done.n, 1);
+	assert_string_equal(p->poll.url, "{base_url}/jobs/{job_id}");
+	assert_true(p->modes[MODE_KEY]);
+	assert_string_not_equal(p->sha256, parent->sha256);
+	profile_free(p);
+	profile_free(parent);
+}
+
+/* What later vendors need of the language (reference/vendors section 10). */
+static const struct {
+	const char *cond;
+	const char *body;
+	bool holds;
+} conditions[] = {
+	{"{\"json\": \"/data/*/responseStatus\", \"in\": [\"FAILURE\"]}",
+	 "{\"data\":[{\"responseStatus\":\"SUCCESS\"},"
+	 "{\"responseStatus\":\"FAILURE\"}]}", true},
+	{"{\"json\": \"/data/*/s\", \"in\": [\"OK\"], \"every\": true}",
+	 "{\"data\":[{\"s\":\"OK\"},{\"s\":\"OK\"}]}", true},
+	{"{\"json\": \"/data/*/s\", \"in\": [\"OK\"], \"every\": true}",
+	 "{\"data\":[{\"s\":\"OK\"},{\"s\":\"NO\"}]}", false},
+	{"{\"json\": \"/data/*/s\", \"in\": [\"OK\"], \"every\": true}",
+	 "{\"data\":[]}", false},
+	{"{\"json\": \"/f/*/i/*/s\", \"is\": \"x\"}",
+	 "{\"f\":[{\"i\":[]},{\"i\":[{\"s\":\"y\"},{\"s\":\"x\"}]}]}", true},
+	{"{\"json\": \"/responseStatus\", \"is\": \"success\", "
+	 "\"fold\": true}", "{\"responseStatus\":\"SUCCESS\"}", true},
+	{"{\"json\": \"/error\", \"exists\": false}", "{\"count\":1}", true},
+	{"{\"json\": \"/error\", \"exists\": false}", "not json", false},
+	{"{\"json\": \"/count\", \"type\": \"number\"}", "{\"count\":1}",
+	 true},
+	{"{\"json\": \"/n\", \"is\": 9007199254740993}",
+	 "{\"n\":9007199254740993}", true},
+	{"{\"json\": \"/n\", \"is\": 9007199254740993}",
+	 "{\"n\":9007199254740992}", false},
+	{"{\"json\": \"/x\", \"not_in\": [\"a\"]}", "{\"x\":\"b\"}", true},
+	{"{\"json\": \"/x\", \"prefix\": \"RWS\"}", "{\"x\":\"RWS00024\"}",
+	 true},
+	{"{\"text_prefix\": \"errorcode.\", \"fold\": true}",
+	 "  errorCode.studyNotExist", true},
+	{"{\"text_regex\": \"\\\\[RWS[0-9]+\\\\]\"}",
+	 "Incorrect login [RWS00008]", true},
+	{"{\"body\": \"array\"}", "[1]", true},
+	{"{\"body\": [\"text\", \"empty\"]}", "plain", true},
+	{"{\"not\": {\"body\": \"html\"}}", "<HTML>", false},
+	{"{\"header\": \"x-status\", \"regex\": \"^(ok|fine)$\"}", "", true},
+	{"{\"all\": [{\"method\": \"POST\"}, {\"mode\": \"key\"}, "
+	 "{\"status\": \"200-201\"}]}", "", true},
+};
+
+static void conditions_hold_where_they_should(void **state)
+{
+	static const struct header headers[] = {
+		{SPAN("X-Status"), SPAN("fine")}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(conditions); i++) {
+		struct buf text = BUF_INIT;
+		struct json doc = {0};
+		struct answer answer = {.status = 200, .headers = headers,
+			.headers_n = 1, .body = span_of(conditions[i].body)};
+		struct profile *p;
+		struct cond_world w = {&answer, NULL, "POST", MODE_KEY};
+
+		buf_addf(&text, HEAD "\"rules\": [{\"name\": \"q\", \"if\": "
+			 "%s, \"verdict\": \"commit\"}]}", conditions[i].cond);
+		p = loaded(buf_span(&text), "cond.json");
+		if (json_parse(&doc, answer.body.p, answer.body.n, 0))
+			w.doc = &doc;
+		check_row(cond_holds(&p->rules.v[0].when, &w) ==
+			  conditions[i].holds, "%s over %s",
+			  conditions[i].cond, conditions[i].body);
+		json_release(&doc);
+		buf_release(&text);
+		profile_free(p);
+	}
+}
+
+static void values_are_taken_by_regex(void **state)
+{
+	static const char text[] = HEAD "\"rules\": [{\"name\": \"q\", "
+		"\"verdict\": \"poll\", \"take\": {\"job_id\": [{\"json\": "
+		"\"/none\"}, {\"regex\": \"job uuid: ([0-9a-f-]+)\"}], "
+		"\"poll_url\": {\"header\": \"Location\", \"regex\": "
+		"\"^(.*)/_history\"}}}]}";
+	static const struct header headers[] = {
+		{SPAN("location"), SPAN("/Patient/7/_history/1")}};
+	struct answer answer = {.status = 200, .headers = headers,
+		.headers_n = 1, .body = SPAN("job uuid: d016-4b0f\n")};
+	struct profile *p = loaded(SPAN(text), "r.json");
+	struct buf out = BUF_INIT;
+
+	(void)state;
+	assert_true(sources_take(&p->rules.v[0].job_id, &answer, NULL, &out));
+	assert_string_equal(buf_text(&out), "d016-4b0f");
+	buf_clear(&out);
+	assert_true(sources_take(&p->rules.v[0].poll_url, &answer, NULL,
+				 &out));
+	assert_string_equal(buf_text(&out), "/Patient/7");
+	buf_release(&out);
+	profile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(generic_rest_keeps_its_cases),
+		cmocka_unit_test(metadata_tag_keeps_its_cases),
+		cmocka_unit_test(a_case_that_fails_is_told),
+		cmocka_unit_test(mistakes_name_file_line_and_rule),
+		cmocka_unit_test(a_child_replaces_members_and_goes_first),
+		cmocka_unit_test(conditions_hold_where_they_should),
+		cmocka_unit_test(values_are_taken_by_regex),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,330 @@
+/*
+ * What goes out: addresses by RFC 3986, headers by CONTRACT.md "On the
+ * wire", and a tag put in without moving another byte. Field reports B053,
+ * B065, B066, B073, B130.
+ */
+#include "profiles.h"
+
+#include "core/request.h"
+
+#define BASE "https://h/ctx/api/v1/items/"
+
+static const struct {
+	const char *base, *reference, *result;
+	bool same_origin;
+} resolutions[] = {
+	/* B053 */
+	{BASE, "abc", "https://h/ctx/api/v1/items/abc", true},
+	{BASE, "/jobs/1", "https://h/jobs/1", true},
+	{BASE, "../jobs/1", "https://h/ctx/api/v1/jobs/1", true},
+	{BASE, "//other/jobs/1", "https://other/jobs/1", false},
+	{BASE, "?id=1", "https://h/ctx/api/v1/items/?id=1", true},
+	{BASE, "http://h/jobs/1", "http://h/jobs/1", false},
+	{BASE, "https://h:443/jobs/1", "https://h:443/jobs/1", true},
+	{BASE, "https://h:8443/x", "https://h:8443/x", false},
+	{BASE, "HTTPS://H/x", "HTTPS://H/x", true},
+	{BASE, "https://u@h/x", "https://u@h/x", false},
+	{BASE, "https://h@evil/x", "https://h@evil/x", false},
+	{BASE, "", "https://h/ctx/api/v1/items/", true},
+	/* RFC 3986 5.4, with an authority */
+	{"http://a/b/c/d;p?q", "g", "http://a/b/c/g", true},
+	{"http://a/b/c/d;p?q", "./g", "http://a/b/c/g", true},
+	{"http://a/b/c/d;p?q", "g/", "http://a/b/c/g/", true},
+	{"http://a/b/c/d;p?q", "/g", "http://a/g", true},
+	{"http://a/b/c/d;p?q", "?y", "http://a/b/c/d;p?y", true},
+	{"http://a/b/c/d;p?q", "g?y", "http://a/b/c/g?y", true},
+	{"http://a/b/c/d;p?q", "#s", "http://a/b/c/d;p?q", true},
+	{"http://a/b/c/d;p?q", "g#s", "http://a/b/c/g", true},
+	{"http://a/b/c/d;p?q", ";x", "http://a/b/c/;x", true},
+	{"http://a/b/c/d;p?q", ".", "http://a/b/c/", true},
+	{"http://a/b/c/d;p?q", "..", "http://a/b/", true},
+	{"http://a/b/c/d;p?q", "../g", "http://a/b/g", true},
+	{"http://a/b/c/d;p?q", "../..", "http://a/", true},
+	{"http://a/b/c/d;p?q", "../../../g", "http://a/g", true},
+	{"http://a/b/c/d;p?q", "/./g", "http://a/g", true},
+	{"http://a/b/c/d;p?q", "/../g", "http://a/g", true},
+	{"http://a/b/c/d;p?q", "g.", "http://a/b/c/g.", true},
+	{"http://a/b/c/d;p?q", "..g", "http://a/b/c/..g", true},
+	{"http://a/b/c/d;p?q", "./../g", "http://a/b/g", true},
+	{"http://a/b/c/d;p?q", "g/./h", "http://a/b/c/g/h", true},
+	{"http://a/b/c/d;p?q", "g/../h", "http://a/b/c/h", true},
+	{"http://a/b/c/d;p?q", "g?y/../x", "http://a/b/c/g?y/../x", true},
+	{"http://a", "g", "http://a/g", true},
+	{BASE, "a b", NULL, false},
+	{BASE, "a\nb", NULL, false},
+	{"no-scheme", "a", NULL, false},
+};
+
+static void addresses_resolve_as_the_rfc_says(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(resolutions); i++) {
+		struct span base = span_of(resolutions[i].base);
+		const char *want = resolutions[i].result;
+		struct buf out = BUF_INIT;
+		bool ok = url_resolve(base, span_of(resolutions[i].reference),
+				      &out);
+
+		check_row(ok == (want != NULL), "%s",
+			  resolutions[i].reference);
+		if (ok) {
+			check_row(!strcmp(buf_text(&out), want), "%s: %s",
+				  resolutions[i].reference, buf_text(&out));
+			check_row(url_same_origin(base, buf_span(&out)) ==
+				  resolutions[i].same_origin, "%s", want);
+		}
+		buf_release(&out);
+	}
+}
+
+static const struct {
+	const char *url;
+	bool allowed;
+} urls[] = {
+	{"https://edc.example.org/api", true},
+	{"https://edc.example.org:8443", true},
+	{"http://127.0.0.1:8080/x", true}, {"http://127.9.9.9", true},
+	{"http://localhost:1/", true}, {"http://[::1]:8080/", true},
+	{"http://127.0.0.1.evil.org/", false}, {"http://127.1", false},
+	{"http://localhost.evil.org/", false}, {"http://10.0.0.1/", false},
+	{"http://127.0.0.1@evil.org/", false}, {"https://u:p@h/", false},
+	{"ftp://h/", false}, {"//h/", false}, {"https:///x", false},
+	{"https://h:99999/", false}, {"https://h:x/", false},
+	{"https://h/a b", false}, {"https://h\\@evil/", false}, {"", false},
+};
+
+static void http_goes_to_loopback_only(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+		struct buf error = BUF_INIT;
+		bool ok = url_allowed(span_of(urls[i].url), &error);
+
+		check_row(ok == urls[i].allowed, "%s: %s", urls[i].url,
+			  buf_text(&error));
+		check_row(ok == !error.len, "%s says nothing", urls[i].url);
+		buf_release(&error);
+	}
+}
+
+struct bench {
+	struct profile *profile;
+	struct endpoint_config e;
+	struct op op;
+	struct request r;
+	struct buf error;
+};
+
+static const struct request_ids ids = {
+	"6c1d1f0a-0000-4000-8000-000000000001", "00f067aa0ba902b7"};
+
+static void bench_init(struct bench *b, const char *name, const char *base)
+{
+	*b = (struct bench){.profile = shipped(name)};
+	b->e.profile = b->profile;
+	b->e.base_url = (char *)(uintptr_t)base;
+	op_init(&b->op);
+	text_set(b->op.op_id, sizeof(b->op.op_id), SPAN("OP:1"));
+	text_set(b->op.idem_key, sizeof(b->op.idem_key), SPAN("abc123"));
+	text_set(b->op.correlation_id, sizeof(b->op.correlation_id),
+		 SPAN("c0ffee00-0000-4000-8000-000000000001"));
+	text_set(b->op.traceparent_id, sizeof(b->op.traceparent_id),
+		 SPAN("4bf92f3577b34da6a3ce929d0e0e4736"));
+	b->op.method = xstrdup("POST");
+	b->op.path = xstrdup("/studies/S%281%29/records?draft=0");
+	request_init(&b->r);
+}
+
+static void bench_release(struct bench *b)
+{
+	request_release(&b->r);
+	op_release(&b->op);
+	buf_release(&b->error);
+	profile_free(b->profile);
+}
+
+static void has(const struct bench *b, const char *line)
+{
+	check_row(strstr(buf_text(&b->r.headers), line), "no %s in\n%s", line,
+		  buf_text(&b->r.headers));
+}
+
+static void a_send_carries_key_tag_and_ids(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	bench_init(&b, "generic-rest", "https://edc.example.org/api/");
+	assert_true(request_send(&b.r, &b.e, &b.op, SPAN("{}"),
+				 SPAN("Authorization: Bearer t"), &ids,
+				 &b.error));
+	assert_string_equal(b.r.method, "POST");
+	assert_string_equal(b.r.url, "https://edc.example.org/api/studies/"
+			    "S%281%29/records?draft=0");
+	assert_true(b.r.write);
+	has(&b, "Authorization: Bearer t\n");
+	has(&b, "\nIdempotency-Key: abc123\n");
+	has(&b, "\nX-Idempotency-Key: abc123\n");
+	has(&b, "\nX-Op-ID: OP:1\n");
+	has(&b, "\nX-Correlation-ID: c0ffee00-0000-4000-8000-000000000001\n");
+	has(&b, "\nX-Request-ID: 6c1d1f0a-0000-4000-8000-000000000001\n");
+	has(&b, "\ntraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-"
+	    "00f067aa0ba902b7-01\n");
+	has(&b, "\nContent-Type: application/json\n");
+	assert_int_equal(b.r.body.n, 2);
+	bench_release(&b);
+}
+
+static void a_look_up_asks_for_the_tag(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	bench_init(&b, "generic-rest", "https://h/api");
+	assert_true(request_look_up(&b.r, &b.e, &b.op, NULL, SPAN(""), &ids,
+				    &b.error));
+	/* the path's own query stays, ours joins it */
+	assert_string_equal(b.r.url, "https://h/api/studies/S%281%29/records"
+			    "?draft=0&op_id=OP%3A1");
+	assert_string_equal(b.r.method, "GET");
+	assert_false(b.r.write);
+	assert_null(strstr(buf_text(&b.r.headers), "Idempotency-Key"));
+	request_release(&b.r);
+	assert_true(request_look_up(&b.r, &b.e, &b.op, "?page=2", SPAN(""),
+				    &ids, &b.error));
+	assert_string_equal(b.r.url,
+			    "https://h/api/studies/S%281%29/records?page=2");
+	request_release(&b.r);
+	assert_false(request_look_up(&b.r, &b.e, &b.op, "https://evil/",
+				     SPAN("Authorization: Bearer t"), &ids,
+				     &b.error));
+	assert_non_null(strstr(buf_text(&b.error), "another host"));
+	bench_release(&b);
+}
+
+static void a_poll_stays_within_the_origin(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	bench_init(&b, "generic-rest", "https://h/api");
+	assert_true(request_poll(&b.r, &b.e, &b.op, "B/7", "", SPAN(""), &ids,
+				 &b.error));
+	assert_string_equal(b.r.url, "https://h/api/jobs/B%2F7");
+	request_release(&b.r);
+	assert_true(request_poll(&b.r, &b.e, &b.op, "B", "../jobs/1",
+				 SPAN(""), &ids, &b.error));
+	assert_string_equal(b.r.url, "https://h/api/studies/jobs/1");
+	request_release(&b.r);
+	assert_false(request_poll(&b.r, &b.e, &b.op, "B", "http://h/jobs/1",
+				  SPAN(""), &ids, &b.error));
+	request_release(&b.r);
+	buf_clear(&b.error);
+	assert_false(request_poll(&b.r, &b.e, &b.op, "", NULL, SPAN(""), &ids,
+				  &b.error));
+	assert_non_null(strstr(buf_text(&b.error), "neither a job id"));
+	bench_release(&b);
+	bench_init(&b, "metadata-tag", "https://h");
+	assert_true(request_poll(&b.r, &b.e, &b.op, "7", NULL, SPAN(""), &ids,
+				 &b.error));
+	assert_string_equal(b.r.url, "https://h/studies/S%281%29/records/7");
+	bench_release(&b);
+}
+
+static void a_header_cannot_bring_a_second_one(void **state)
+{
+	struct name_value evil = {(char *)(uintptr_t)"X-A",
+				  (char *)(uintptr_t)"b\r\nX-B: c"};
+	struct bench b;
+
+	(void)state;
+	bench_init(&b, "generic-rest", "https://h/api");
+	b.e.headers = &evil;
+	b.e.headers_n = 1;
+	assert_false(request_send(&b.r, &b.e, &b.op, SPAN("{}"), SPAN(""),
+				  &ids, &b.error));
+	assert_non_null(strstr(buf_text(&b.error), "control character"));
+	bench_release(&b);
+}
+
+static void a_line_without_a_path_takes_the_profiles(void **state)
+{
+	static const char text[] = "{\"profile\": \"x\", \"version\": 1, "
+		"\"send\": {\"path\": \"/s/{study}/{form}?repeat="
+		"{event_repeat}\"}}";
+	struct profile *p = loaded(SPAN(text), "x.json");
+	struct buf out = BUF_INIT, error = BUF_INIT;
+	struct op op;
+
+	(void)state;
+	op_init(&op);
+	op.record.study_oid = xstrdup("ONC-301(Prod)");
+	op.record.form_oid = xstrdup("F/\xc3\xa9");
+	assert_false(request_path(p, &op, &out, &error));
+	assert_non_null(strstr(buf_text(&error), "{event_repeat}"));
+	op.record.event_repeat = xstrdup("2");
+	buf_clear(&out);
+	assert_true(request_path(p, &op, &out, &error));
+	assert_string_equal(buf_text(&out),
+			    "/s/ONC-301%28Prod%29/F%2F%C3%A9?repeat=2");
+	op_release(&op);
+	buf_release(&out);
+	buf_release(&error);
+	profile_free(p);
+}
+
+static const struct {
+	const char *payload, *result;
+} splices[] = {
+	{"{}", "{\"metadata\":{\"op_id\":\"T1\"}}"},
+	{"{ \"b\": 1.0 ,\"a\":9007199254740993}",
+	 "{\"metadata\":{\"op_id\":\"T1\"}, \"b\": 1.0 ,"
+	 "\"a\":9007199254740993}"},
+	{"{\"a\":1,\"metadata\": {\n}}",
+	 "{\"a\":1,\"metadata\": {\"op_id\":\"T1\"\n}}"},
+	{"{\"metadata\":{\"x\":\"\\u00e9\"}}",
+	 "{\"metadata\":{\"op_id\":\"T1\",\"x\":\"\\u00e9\"}}"},
+	{"{\"metadata\":{\"op_id\":\"T0\"}}", NULL},
+	{"{\"metadata\":{\"op_id\":null}}", NULL},
+	{"{\"metadata\":5}", NULL}, {"[]", NULL}, {"7", NULL},
+	{"<odm/>", NULL}, {"", NULL},
+};
+
+static void a_tag_moves_no_other_byte(void **state)
+{
+	struct profile *p = shipped("metadata-tag");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(splices); i++) {
+		struct buf out = BUF_INIT, error = BUF_INIT;
+		bool ok = request_splice_tag(p, span_of(splices[i].payload),
+					     "T1", &out, &error);
+
+		check_row(ok == (splices[i].result != NULL), "%s: %s",
+			  splices[i].payload, buf_text(&error));
+		if (ok)
+			assert_string_equal(buf_text(&out),
+					    splices[i].result);
+		else
+			assert_true(error.len > 0);
+		buf_release(&out);
+		buf_release(&error);
+	}
+	profile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_resolve_as_the_rfc_says),
+		cmocka_unit_test(http_goes_to_loopback_only),
+		cmocka_unit_test(a_send_carries_key_tag_and_ids),
+		cmocka_unit_test(a_look_up_asks_for_the_tag),
+		cmocka_unit_test(a_poll_stays_within_the_origin),
+		cmocka_unit_test(a_header_cannot_bring_a_second_one),
+		cmocka_unit_test(a_line_without_a_path_takes_the_profiles),
+		cmocka_unit_test(a_tag_moves_no_other_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -67,7 +67,8 @@ static enum verdict vendor_send(struct world *w)
 		in->crash = true;
 		in->engine_started_ms = w->now + 500;
 		if (draw(w, 2))
-			vendor_applies(w, w->now + (int64_t)draw(w, MINUTE));
+			vendor_applies(w, w->now + 400 +
+				       (int64_t)draw(w, MINUTE));
 		return VERDICT_UNKNOWN;
 	case 8:
 		in->withdrawn = true;
@@ -121,7 +122,9 @@ static void play(struct world *w)
 	for (int i = 0; i < STEPS_MAX && op_claimable(op->state); i++) {
 		enum op_event claim;
 
-		if (w->now < op->due_at_ms)
+		/* A person may ask for a look before it is due. */
+		if (w->now < op->due_at_ms &&
+		    (op->next != NEXT_LOOK_UP || draw(w, 3)))
 			w->now = op->due_at_ms;
 		/* Sometimes the resend comes too late for its proof. */
 		w->now += (int64_t)draw(w, draw(w, 4) ? 1000 : 20000);

@@ -357,7 +357,7 @@ int audit_verify(struct store *st, const char *anchor_file,
 	if (v.points)
 		qsort(v.point, v.points, sizeof(*v.point), by_seq);
 	if (rc >= 0)
-		rc = st->ops->audit_each(st, 1, check_row, &v);
+		rc = st->ops->audit_each(st, INT64_MIN, check_row, &v);
 	if (rc < 0) {
 		report->result = AUDIT_UNREADABLE;
 		note(report, rc == ST_IO && !report->checked ?

@@ -46,6 +46,18 @@ libstore_a_SOURCES += store/mem_intake.c
 
 # The rules' own tests.
 if HAVE_CMOCKA
+check_PROGRAMS += tests/test_audit
+TESTS += tests/test_audit
+tests_test_audit_SOURCES = tests/test_audit.c tests/room.h
+tests_test_audit_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_audit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_audit_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_intake
+TESTS += tests/test_intake
+tests_test_intake_SOURCES = tests/test_intake.c tests/room.h
+tests_test_intake_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_intake_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_intake_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_work
 TESTS += tests/test_work
 tests_test_work_SOURCES = tests/test_work.c tests/room.h

@@ -17,6 +17,8 @@
 #include "store/intake.h"
 #include "store/work.h"
 
+/* Not every test uses every helper. */
+#define ROOM static __attribute__((unused))
 #define T0 INT64_C(1796000000000)	/* 2026-11-29 or so */
 
 struct room {
@@ -48,7 +50,7 @@ struct room {
 	"\"items\":[\"/items\"],\"tag\":[\"/metadata/op_id\"]," \
 	"\"tag_stored\":true}}"
 
-static uint64_t room_random(void *ctx)
+ROOM uint64_t room_random(void *ctx)
 {
 	struct room *r = ctx;
 
@@ -56,7 +58,7 @@ static uint64_t room_random(void *ctx)
 	return r->random >> 7 | r->random << 57;
 }
 
-static void room_findings(const struct findings *f)
+ROOM void room_findings(const struct findings *f)
 {
 	for (size_t i = 0; i < f->n; i++)
 		print_error("%s:%d: %s\n", f->v[i].file, f->v[i].line,
@@ -65,7 +67,7 @@ static void room_findings(const struct findings *f)
 }
 
 /* extra: more members of the endpoint, with a comma before each. */
-static void room_config(struct room *r, const char *profile, const char *extra)
+ROOM void room_config(struct room *r, const char *profile, const char *extra)
 {
 	struct findings f = {0};
 	struct buf text = BUF_INIT;
@@ -84,7 +86,7 @@ static void room_config(struct room *r, const char *profile, const char *extra)
 	buf_release(&text);
 }
 
-static int room_try_open(struct room *r, struct buf *error)
+ROOM int room_try_open(struct room *r, struct buf *error)
 {
 	struct store_options o = {.path = r->db, .key_file = r->key,
 		.anchor_file = r->anchors, .anchor_every_ms = 60000,
@@ -94,7 +96,7 @@ static int room_try_open(struct room *r, struct buf *error)
 	       store_sqlite_open(&o, &r->store, error);
 }
 
-static void room_open(struct room *r)
+ROOM void room_open(struct room *r)
 {
 	struct buf error = BUF_INIT;
 	int rc = room_try_open(r, &error);
@@ -103,19 +105,19 @@ static void room_open(struct room *r)
 	buf_release(&error);
 }
 
-static void room_begin(struct room *r)
+ROOM void room_begin(struct room *r)
 {
 	assert_int_equal(r->store->ops->begin(r->store, DURABLE), ST_OK);
 }
 
-static void room_commit(struct room *r)
+ROOM void room_commit(struct room *r)
 {
 	int rc = r->store->ops->commit(r->store);
 
 	check_row(rc == ST_OK, "%s", store_error(r->store));
 }
 
-static void room_know_endpoint(struct room *r)
+ROOM void room_know_endpoint(struct room *r)
 {
 	struct endpoint_row row = {0};
 	int rc;
@@ -130,7 +132,7 @@ static void room_know_endpoint(struct room *r)
 	free(row.environment);
 }
 
-static void room_start(struct room *r, bool mem, const char *profile,
+ROOM void room_start(struct room *r, bool mem, const char *profile,
 		       const char *extra)
 {
 	memset(r, 0, sizeof(*r));
@@ -147,14 +149,14 @@ static void room_start(struct room *r, bool mem, const char *profile,
 	room_know_endpoint(r);
 }
 
-static void room_close(struct room *r)
+ROOM void room_close(struct room *r)
 {
 	if (r->store)
 		store_close(r->store);
 	r->store = NULL;
 }
 
-static void room_end(struct room *r)
+ROOM void room_end(struct room *r)
 {
 	static const char *const tails[] = {"edc.db", "edc.db-wal",
 		"edc.db-shm", "edc.db-turn", "edc.db-lock", "audit.key",
@@ -174,7 +176,7 @@ static void room_end(struct room *r)
 }
 
 /* One line of batch "b"; the result tells all. */
-static struct line_result room_submit_as(struct room *r, const char *batch,
+ROOM struct line_result room_submit_as(struct room *r, const char *batch,
 					 int64_t number, const char *text)
 {
 	struct intake_in in = {.config = r->config, .endpoint = "edc"};
@@ -198,13 +200,13 @@ static struct line_result room_submit_as(struct room *r, const char *batch,
 	return result;
 }
 
-static struct line_result room_submit(struct room *r, const char *text)
+ROOM struct line_result room_submit(struct room *r, const char *text)
 {
 	return room_submit_as(r, "b", ++r->lines, text);
 }
 
 /* A queued operation of a subject and form; returns its handle. */
-static int64_t room_add(struct room *r, const char *subject, const char *form,
+ROOM int64_t room_add(struct room *r, const char *subject, const char *form,
 			int value)
 {
 	struct buf text = BUF_INIT;
@@ -227,7 +229,7 @@ static int64_t room_add(struct room *r, const char *subject, const char *form,
 	return id;
 }
 
-static struct intent *room_claim_with(struct room *r, struct credit credit)
+ROOM struct intent *room_claim_with(struct room *r, struct credit credit)
 {
 	struct intent *list = NULL;
 	int rc;
@@ -242,12 +244,12 @@ static struct intent *room_claim_with(struct room *r, struct credit credit)
 	return list;
 }
 
-static struct intent *room_claim(struct room *r, int n)
+ROOM struct intent *room_claim(struct room *r, int n)
 {
 	return room_claim_with(r, (struct credit){.total = n, .retries = n});
 }
 
-static size_t room_free(struct intent *list)
+ROOM size_t room_free(struct intent *list)
 {
 	size_t n = 0;
 
@@ -262,7 +264,7 @@ static size_t room_free(struct intent *list)
 }
 
 /* Answers an intent; returns what work_outcome said. */
-static int room_answer(struct room *r, const struct intent *i,
+ROOM int room_answer(struct room *r, const struct intent *i,
 		       enum verdict verdict, void (*more)(struct outcome *))
 {
 	struct outcome out = {.op = i->op.op, .endpoint = r->endpoint,
@@ -290,7 +292,7 @@ static int room_answer(struct room *r, const struct intent *i,
 	return rc;
 }
 
-static enum op_state room_state(struct room *r, int64_t id, struct op *copy)
+ROOM enum op_state room_state(struct room *r, int64_t id, struct op *copy)
 {
 	enum op_state state;
 	struct op op;
@@ -306,7 +308,7 @@ static enum op_state room_state(struct room *r, int64_t id, struct op *copy)
 	return state;
 }
 
-static bool room_runnable(struct room *r, int64_t id)
+ROOM bool room_runnable(struct room *r, int64_t id)
 {
 	bool runnable;
 	struct op op;

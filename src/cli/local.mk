@@ -52,3 +52,20 @@ CLI_LIBS = libcli.a $(ENGINE_LIBS)
 bin_PROGRAMS += edcsync
 edcsync_SOURCES = src/main.c
 edcsync_LDADD = $(CLI_LIBS)
+
+# The floor's own tests.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_out
+TESTS += tests/test_out
+tests_test_out_SOURCES = tests/test_out.c tests/check.h
+tests_test_out_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_out_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_out_LDADD = $(CLI_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_setup
+TESTS += tests/test_setup
+tests_test_setup_SOURCES = tests/test_setup.c tests/check.h
+tests_test_setup_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_setup_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_setup_LDADD = $(CLI_LIBS) $(TEST_LIBS)
+endif

@@ -195,7 +195,8 @@ static void house_open(struct house *h)
 	snprintf(h->anchors, sizeof(h->anchors), "%s/anchors.log", h->dir);
 	buf_addf(&text, "{\"endpoints\": {\"v\": {\"environment\": \"test\","
 		 " \"profile\": \"sim\", \"base_url\":"
-		 " \"http://127.0.0.1:%d\", \"max_in_flight\": 16}}}",
+		 " \"http://127.0.0.1:%d\", \"max_in_flight\": 16,"
+		 " \"rate\": {\"per_second\": 0}}}}",
 		 vendor.port);
 	h->config = config_parse(buf_span(&text), "test.json", &f);
 	h->profile = profile_load(span_of(vendor_profile), "sim", NULL, NULL,

@@ -285,7 +285,11 @@ void halt_judge(struct engine_world *w, struct place *p, struct transfer *t,
 		halt_set(w, p, v->halt, v->halt == HALT_VENDOR_WAIT ?
 			 add_ms(w->now.utc_ms, v->retry_after_ms) : 0,
 			 op, v->why);
-	halt_circuit(w, p, t, v->verdict);
+	/* Cut by ourselves: that says nothing about the vendor. */
+	if (a->transport != TRANSPORT_CUT)
+		halt_circuit(w, p, t, v->verdict);
+	else if (t->probe)
+		circuit_probe_release(&p->state.circuit, w->now.utc_ms);
 }
 
 /* ---- circuit ------------------------------------------------------------ */

@@ -280,7 +280,8 @@ static void exit_codes_are_the_contract_s(void **state)
 		{{"edcsim", "--scenario", "nowhere"}, 66},
 		{{"edcsim", "--scenario", SRCDIR "/configure.ac"}, 65},
 		{{"edcsim", "--ledger", SRCDIR "/configure.ac"}, 65},
-		{{"edcsim", "--listen", "nonsense"}, 71}
+		{{"edcsim", "--listen", "nonsense"}, 71},
+		{{"edcsim", "--listen", "127.0.0.1:99999"}, 71}
 	};
 	size_t i;
 

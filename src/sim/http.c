@@ -49,7 +49,7 @@ struct request {
 struct http {
 	struct sim *sim;
 	struct MHD_Daemon *daemon;
-	int listen_fd, epoll_fd;
+	int listen_fd, held_fd, epoll_fd;	/* -1: none */
 	struct sockaddr_storage address;
 	socklen_t address_n;
 	struct link *links;
@@ -340,36 +340,49 @@ static void on_connection(void *cls, struct MHD_Connection *c,
 
 /* --- the listener --- */
 
-static bool start_listening(struct http *h, struct buf *error)
+/* A socket that holds our port without listening on it: -1 with errno. */
+static int hold_port(struct http *h)
 {
-	int fd, on = 1;
+	int fd, on = 1, trouble;
 
 	fd = socket(h->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK |
 		    SOCK_CLOEXEC, 0);
-	if (fd < 0) {
-		buf_addf(error, "socket: %s", strerror(errno));
-		return false;
-	}
+	if (fd < 0)
+		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, (struct sockaddr *)&h->address, h->address_n) != 0 ||
-	    listen(fd, 1024) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&h->address,
+	if (bind(fd, (struct sockaddr *)&h->address, h->address_n) == 0)
+		return fd;
+	trouble = errno;
+	close(fd);
+	errno = trouble;
+	return -1;
+}
+
+static bool start_listening(struct http *h, struct buf *error)
+{
+	if (h->held_fd < 0)
+		h->held_fd = hold_port(h);
+	if (h->held_fd < 0 || listen(h->held_fd, 1024) != 0 ||
+	    getsockname(h->held_fd, (struct sockaddr *)&h->address,
 			&h->address_n) != 0) {
 		buf_addf(error, "cannot listen: %s; choose another port or "
 			 "0 for a free one", strerror(errno));
-		close(fd);
 		return false;
 	}
-	h->listen_fd = fd;
+	h->listen_fd = h->held_fd;
+	h->held_fd = -1;
 	return true;
 }
 
+/* The port stays ours meanwhile: else a client that keeps trying might be
+ * given this very port for itself, and connect to nobody but itself. */
 static void stop_listening(struct http *h)
 {
 	const struct link *l;
 
 	close(h->listen_fd);
 	h->listen_fd = -1;
+	h->held_fd = hold_port(h);
 	for (l = h->links; l; l = l->next)
 		reset_socket(l->fd);
 }
@@ -509,13 +522,22 @@ bool http_run(struct http *h, int stop_fd, struct buf *error)
 
 /* --- life --- */
 
+/* getaddrinfo would take 99999 and cut it. */
+static bool port_ok(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return digits && digits <= 5 && !text[digits] &&
+		strtol(text, NULL, 10) <= 65535;
+}
+
 /* Splits ADDRESS:PORT; a bare PORT is on the loopback. */
 static bool find_address(struct http *h, const char *text, struct buf *error)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
 				 .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL;
-	const char *colon = strrchr(text, ':');
+	const char *colon = strrchr(text, ':'), *port;
 	struct buf host = BUF_INIT;
 	int rc;
 
@@ -529,8 +551,9 @@ static bool find_address(struct http *h, const char *text, struct buf *error)
 		buf_clear(&host);
 		buf_adds(&host, "127.0.0.1");
 	}
-	rc = getaddrinfo(buf_text(&host), colon ? colon + 1 : text, &hints,
-			 &found);
+	port = colon ? colon + 1 : text;
+	rc = port_ok(port) ? getaddrinfo(buf_text(&host), port, &hints,
+					 &found) : EAI_SERVICE;
 	buf_release(&host);
 	if (rc != 0) {
 		buf_addf(error, "--listen %s: expected ADDRESS:PORT, such as "
@@ -563,7 +586,7 @@ struct http *http_open(struct sim *sim, const char *listen,
 	const union MHD_DaemonInfo *info;
 
 	h->sim = sim;
-	h->listen_fd = -1;
+	h->listen_fd = h->held_fd = -1;
 	if (!find_address(h, listen, error) || !start_listening(h, error)) {
 		http_free(h);
 		return NULL;
@@ -600,6 +623,8 @@ void http_free(struct http *h)
 
 	if (h->listen_fd >= 0)
 		close(h->listen_fd);
+	if (h->held_fd >= 0)
+		close(h->held_fd);
 	while (h->held)
 		release_held(h->held, GONE);
 	if (h->daemon) {

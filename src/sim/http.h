@@ -4,7 +4,7 @@
  * One thread does everything: it accepts, serves, keeps time and watches for
  * the stop. The listener is ours, not libmicrohttpd's, so an outage really
  * refuses connections: it is closed, every open connection is reset, and the
- * same port is bound again when the outage is over.
+ * port is kept bound, so that it can be listened on when the outage is over.
  *
  * An answer that is held costs no thread: its connection is suspended until
  * it is due, or until its client has gone away.

@@ -70,6 +70,50 @@ tests_fuzz_replay_time_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/time"'
 tests_fuzz_replay_time_LDADD = $(CORE_LIBS)
 
+# Vendors: profiles, answers, configuration.
+EXTRA_DIST += \
+	tests/fuzz/corpus/profile/generic \
+	tests/fuzz/corpus/profile/language \
+	tests/fuzz/corpus/profile/tag \
+	tests/fuzz/corpus/answer/created \
+	tests/fuzz/corpus/answer/looked \
+	tests/fuzz/corpus/answer/polled \
+	tests/fuzz/corpus/answer/queued \
+	tests/fuzz/corpus/answer/scope \
+	tests/fuzz/corpus/answer/throttled \
+	tests/fuzz/corpus/answer/timeout \
+	tests/fuzz/corpus/answer/token \
+	tests/fuzz/corpus/config/example \
+	tests/fuzz/corpus/config/small \
+	tests/fuzz/corpus/config/wrong
+
+check_PROGRAMS += tests/fuzz/replay_profile
+TESTS += tests/fuzz/replay_profile
+tests_fuzz_replay_profile_SOURCES = tests/fuzz/fuzz_profile.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_profile_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSRCDIR='"$(abs_top_srcdir)"' \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/profile"'
+tests_fuzz_replay_profile_LDADD = $(CORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_answer
+TESTS += tests/fuzz/replay_answer
+tests_fuzz_replay_answer_SOURCES = tests/fuzz/fuzz_answer.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_answer_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSRCDIR='"$(abs_top_srcdir)"' \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/answer"'
+tests_fuzz_replay_answer_LDADD = $(CORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_config
+TESTS += tests/fuzz/replay_config
+tests_fuzz_replay_config_SOURCES = tests/fuzz/fuzz_config.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_config_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSRCDIR='"$(abs_top_srcdir)"' \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/config"'
+tests_fuzz_replay_config_LDADD = $(CORE_LIBS)
+
 if FUZZERS
 FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=all
 check_LIBRARIES += tests/fuzz/libcorefuzz.a
@@ -100,4 +144,45 @@ tests_fuzz_fuzz_time_SOURCES = tests/fuzz/fuzz_time.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_time_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_time_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_time_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+
+check_PROGRAMS += tests/fuzz/fuzz_profile
+tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_profile_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSRCDIR='"$(abs_top_srcdir)"'
+tests_fuzz_fuzz_profile_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_profile_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_profile_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+
+check_PROGRAMS += tests/fuzz/fuzz_answer
+tests_fuzz_fuzz_answer_SOURCES = tests/fuzz/fuzz_answer.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_answer_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSRCDIR='"$(abs_top_srcdir)"'
+tests_fuzz_fuzz_answer_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_answer_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_answer_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+
+check_PROGRAMS += tests/fuzz/fuzz_config
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_config_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSRCDIR='"$(abs_top_srcdir)"'
+tests_fuzz_fuzz_config_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_config_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
 endif
+
+# The simulated EDC.
+EXTRA_DIST += \
+	tests/fuzz/corpus/sim/chaos-poll \
+	tests/fuzz/corpus/sim/chaos-send \
+	tests/fuzz/corpus/sim/chaos-token \
+	tests/fuzz/corpus/sim/queued-poll \
+	tests/fuzz/corpus/sim/queued-send \
+	tests/fuzz/corpus/sim/tokens-token
+
+check_PROGRAMS += tests/fuzz/replay_sim
+TESTS += tests/fuzz/replay_sim
+tests_fuzz_replay_sim_SOURCES = tests/fuzz/fuzz_sim.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_sim_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/sim"'
+tests_fuzz_replay_sim_LDADD = libsim.a $(CORE_LIBS)

@@ -580,6 +580,10 @@ int db_backup(struct db *db, const char *to_path)
 		code = sqlite3_backup_finish(b);
 	else if (code == SQLITE_OK)
 		code = sqlite3_errcode(to);
+	/* One file, without a log beside it. */
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL,
+				    NULL, NULL);
 	sqlite3_close(to);
 	return code == SQLITE_OK ? ST_OK :
 				   failed(db, code, to_path, DB_HERE);

@@ -3,6 +3,7 @@
 #include "store/sqlite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -306,6 +307,44 @@ static int check_place(const struct store_options *o, struct buf *error)
 	return ST_OK;
 }
 
+static uint32_t big_endian(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
+}
+
+/*
+ * Looks at the file's own header before SQLite opens it for writing, because
+ * switching the log on is a write, and other people's databases and plain
+ * files are not ours to write to. A file of ours whose schema is still in
+ * the log says 0 and one page.
+ */
+static int check_header(const struct store_options *o, struct buf *error)
+{
+	uint8_t h[100];
+	int fd = open(o->path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+	uint32_t id;
+
+	if (fd < 0)
+		return ST_OK;	/* does not exist yet */
+	n = read(fd, h, sizeof(h));
+	close(fd);
+	if (n == 0)
+		return ST_OK;
+	if (n != sizeof(h) || memcmp(h, "SQLite format 3", 16)) {
+		buf_addf(error, "the store %s: file is not a database",
+			 o->path);
+		return ST_CORRUPT;
+	}
+	id = big_endian(h + 68);
+	if (id == STORE_APPLICATION_ID || (!id && big_endian(h + 28) <= 1))
+		return ST_OK;
+	buf_addf(error, "the store %s: it is an SQLite database of another "
+		 "program", o->path);
+	return ST_CORRUPT;
+}
+
 /* The folder: the database itself may not exist on a full disk. */
 static char *folder_of(const char *path)
 {
@@ -376,6 +415,8 @@ int store_sqlite_open(const struct store_options *o, struct store **out,
 	assert(o && o->path && out && error);
 	*out = NULL;
 	rc = check_place(o, error);
+	if (!rc)
+		rc = check_header(o, error);
 	if (rc)
 		return rc;
 	s = xcalloc(1, sizeof(*s));

@@ -1,0 +1,338 @@
+/*
+ * test_migrate.c - the schema's history: killed at any statement, opened by
+ * many at once, newer than the program, not ours at all.
+ */
+#include "check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "store/migrate.h"
+
+#define NOW 1796000000000
+#define STARTERS 6
+#define ROUNDS 8
+
+static char dir[64], db_path[96], key_path[96];
+
+static int set_up(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/edcsync-migrate-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	snprintf(db_path, sizeof(db_path), "%s/s.db", dir);
+	snprintf(key_path, sizeof(key_path), "%s/s.key", dir);
+	return 0;
+}
+
+static void remove_store(void)
+{
+	static const char *const names[] = {"s.db", "s.db-wal", "s.db-shm",
+					    "s.db-turn", "s.key",
+					    "s.key.pub"};
+	char path[160];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	remove_store();
+	return rmdir(dir);
+}
+
+static int open_store(struct store **st, struct buf *error)
+{
+	struct store_options o = {.path = db_path, .key_file = key_path,
+				  .program = "test", .create = true,
+				  .now_ms = NOW, .busy_ms = 60000};
+
+	return store_sqlite_open(&o, st, error);
+}
+
+static struct db *open_raw(void)
+{
+	struct db_options o = {.path = db_path, .create = true};
+	struct buf error = BUF_INIT;
+	struct db *db;
+
+	if (db_open(&o, &db, &error))
+		fail_msg("%s", buf_text(&error));
+	return db;
+}
+
+static int64_t number(const char *sql)
+{
+	struct db *db = open_raw();
+	int64_t n = -1;
+
+	assert_int_equal(db_number(db, sql, &n), ST_OK);
+	db_close(db);
+	return n;
+}
+
+static void fresh_store_opens(void)
+{
+	struct buf error = BUF_INIT;
+	struct store *st;
+	int rc = open_store(&st, &error);
+
+	if (rc)
+		fail_msg("%d: %s", rc, buf_text(&error));
+	store_close(st);
+	assert_int_equal(number("PRAGMA user_version"), migrate_newest());
+	assert_int_equal(number("SELECT count(*) FROM schema_history"),
+			 migrate_newest());
+	assert_int_equal(number("SELECT count(*) FROM audit"), 1);
+}
+
+static void test_history(void **state)
+{
+	(void)state;
+	fresh_store_opens();
+	fresh_store_opens();	/* nothing to do the second time */
+	assert_int_equal(number("PRAGMA application_id"),
+			 STORE_APPLICATION_ID);
+	assert_int_equal(number("SELECT count(*) FROM pragma_foreign_key_check"
+				), 0);
+}
+
+/* B086. The hook counts down and kills the process at the nth statement. */
+static int kill_in;
+
+static void killer(int version, int statement)
+{
+	(void)version;
+	(void)statement;
+	if (!--kill_in)
+		raise(SIGKILL);
+}
+
+/* True: the child was killed. */
+static bool open_and_die(int n)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct buf error = BUF_INIT;
+		struct store *st;
+
+		kill_in = n;
+		migrate_hook = killer;
+		_exit(open_store(&st, &error) ? 1 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+	return WIFSIGNALED(status);
+}
+
+static void test_killed_at_each_statement(void **state)
+{
+	int n;
+
+	(void)state;
+	for (n = 1; open_and_die(n); n++) {
+		/* Half a schema is never seen, and the next start heals. */
+		assert_int_equal(number("PRAGMA user_version"), 0);
+		assert_int_equal(number("SELECT count(*) FROM sqlite_schema"),
+				 0);
+		fresh_store_opens();
+		remove_store();
+	}
+	assert_true(n > 80);
+}
+
+/* B083: all of them start on a fresh path at the same instant. */
+static void test_many_start_at_once(void **state)
+{
+	int round, i, status, gate[2];
+	pid_t pid[STARTERS];
+
+	(void)state;
+	for (round = 0; round < ROUNDS; round++) {
+		assert_int_equal(pipe(gate), 0);
+		for (i = 0; i < STARTERS; i++) {
+			pid[i] = fork();
+			if (!pid[i]) {
+				struct buf error = BUF_INIT;
+				struct store *st;
+				char c;
+
+				close(gate[1]);
+				if (read(gate[0], &c, 1))
+					_exit(9);
+				if (!open_store(&st, &error))
+					_exit(0);
+				print_error("%s\n", buf_text(&error));
+				_exit(1);
+			}
+		}
+		close(gate[1]);
+		close(gate[0]);
+		for (i = 0; i < STARTERS; i++) {
+			assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+			assert_int_equal(status, 0);
+		}
+		fresh_store_opens();
+		remove_store();
+	}
+}
+
+static void read_file(const char *path, struct buf *out)
+{
+	char buf[4096];
+	FILE *f = fopen(path, "r");
+	size_t n;
+
+	assert_non_null(f);
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
+		buf_add(out, buf, n);
+	fclose(f);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Refused with that code and a word, and not a byte changed. */
+static void refused(int code, const char *word)
+{
+	struct buf before = BUF_INIT, after = BUF_INIT, error = BUF_INIT;
+	struct store *st;
+
+	read_file(db_path, &before);
+	assert_int_equal(open_store(&st, &error), code);
+	assert_null(st);
+	if (!strstr(buf_text(&error), word))
+		fail_msg("no '%s' in: %s", word, buf_text(&error));
+	assert_non_null(strstr(buf_text(&error), db_path));
+	read_file(db_path, &after);
+	assert_int_equal(before.len, after.len);
+	assert_memory_equal(before.p, after.p, before.len);
+	buf_release(&before);
+	buf_release(&after);
+	buf_release(&error);
+}
+
+static void test_newer_schema(void **state)
+{
+	struct db *db;
+
+	(void)state;
+	fresh_store_opens();
+	db = open_raw();
+	assert_int_equal(db_exec(db, "PRAGMA user_version = 99", DB_HERE),
+			 ST_OK);
+	db_close(db);
+	refused(ST_NEWER, "newer than this program");
+}
+
+static void test_somebody_elses_database(void **state)
+{
+	struct db *db;
+
+	(void)state;
+	db = open_raw();
+	assert_int_equal(db_exec(db, "CREATE TABLE theirs(a);"
+				 "PRAGMA journal_mode = DELETE", DB_HERE),
+			 ST_OK);
+	db_close(db);
+	refused(ST_CORRUPT, "another program");
+}
+
+static void test_no_database_at_all(void **state)
+{
+	char text[2048];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	write_file(db_path, text);
+	refused(ST_CORRUPT, "not a database");
+}
+
+static void test_missing(void **state)
+{
+	struct store_options o = {.path = db_path, .key_file = key_path,
+				  .program = "test", .now_ms = NOW};
+	struct buf error = BUF_INIT;
+	struct store *st;
+
+	(void)state;
+	assert_int_equal(store_sqlite_open(&o, &st, &error), ST_IO);
+	assert_non_null(strstr(buf_text(&error), "No such file"));
+	assert_int_not_equal(access(db_path, F_OK), 0);
+	o.path = "/nowhere/at/all/s.db";
+	o.create = true;
+	buf_clear(&error);
+	assert_int_equal(store_sqlite_open(&o, &st, &error), ST_READONLY);
+	assert_non_null(strstr(buf_text(&error), "/nowhere/at/all/s.db"));
+	buf_release(&error);
+}
+
+/* A store whose key is gone, or another one's: nothing is written. */
+static void test_key(void **state)
+{
+	char away[160];
+
+	(void)state;
+	fresh_store_opens();
+	snprintf(away, sizeof(away), "%s.away", key_path);
+	assert_int_equal(rename(key_path, away), 0);
+	refused(ST_KEY, "key");
+	assert_int_not_equal(access(key_path, F_OK), 0);
+	assert_int_equal(rename(away, key_path), 0);
+	fresh_store_opens();
+}
+
+static void test_files_are_private(void **state)
+{
+	static const char *const names[] = {"s.db", "s.db-wal", "s.db-turn",
+					    "s.key"};
+	struct buf error = BUF_INIT;
+	struct store *st;
+	char path[160];
+	struct stat sb;
+	mode_t old = umask(0);
+	size_t i;
+
+	(void)state;
+	assert_int_equal(open_store(&st, &error), ST_OK);
+	umask(old);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		check_row(!stat(path, &sb) && (sb.st_mode & 0777) == 0600,
+			  "%s %o", path, sb.st_mode & 0777);
+	}
+	store_close(st);
+}
+
+int main(void)
+{
+#define X(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		X(test_history),
+		X(test_killed_at_each_statement),
+		X(test_many_start_at_once),
+		X(test_newer_schema),
+		X(test_somebody_elses_database),
+		X(test_no_database_at_all),
+		X(test_missing),
+		X(test_key),
+		X(test_files_are_private),
+	};
+#undef X
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -165,21 +165,41 @@ static bool escape_read(struct reader *r)
 
 #define EACH(byte) (0x0101010101010101ull * (byte))
 
-/* Eight bytes, none of them quote, backslash, control or non-ASCII? */
-static bool eight_plain(const char *p)
+/* Of eight bytes those that are quote, backslash, control or non-ASCII, as
+ * bits; only the first one in memory is sure. */
+static uint64_t eight_odd(const char *p)
 {
 	uint64_t w, quote, slash;
 
 	memcpy(&w, p, sizeof(w));
 	quote = w ^ EACH('"');
 	slash = w ^ EACH('\\');
-	return !((w | ((w - EACH(0x20)) & ~w) | ((quote - EACH(1)) & ~quote) |
-		  ((slash - EACH(1)) & ~slash)) & EACH(0x80));
+	return (w | ((w - EACH(0x20)) & ~w) | ((quote - EACH(1)) & ~quote) |
+		((slash - EACH(1)) & ~slash)) & EACH(0x80);
 }
 
 static bool plain(char c)
 {
 	return (signed char)c >= 0x20 && c != '"' && c != '\\';
+}
+
+static const char *plain_skip(const char *p, const char *end)
+{
+	while (end - p >= 8) {
+		uint64_t odd = eight_odd(p);
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+		if (odd)
+			return p + __builtin_ctzll(odd) / 8;
+#else
+		if (odd)
+			break;
+#endif
+		p += 8;
+	}
+	while (p < end && plain(*p))
+		p++;
+	return p;
 }
 
 /* A byte of a string that is not plain and neither quote nor backslash. */
@@ -206,10 +226,7 @@ static bool string_read(struct reader *r, bool *escaped)
 
 	*escaped = false;
 	for (;;) {
-		while (r->end - r->p >= 8 && eight_plain(r->p))
-			r->p += 8;
-		while (more(r) && plain(*r->p))
-			r->p++;
+		r->p = plain_skip(r->p, r->end);
 		if (!more(r))
 			return fail(r, open, "a string is not closed");
 		if (*r->p == '"') {
@@ -435,14 +452,34 @@ static bool same_key(const struct json *doc, uint32_t a, uint32_t b)
 	       !memcmp(doc->text + x->key, doc->text + y->key, x->key_len);
 }
 
+/* A key's length and outer bytes: most pairs differ in them. */
+static uint32_t key_mark(const struct json *doc, uint32_t node)
+{
+	const struct json_node *n = &doc->node[node];
+	const unsigned char *p = (const unsigned char *)doc->text + n->key;
+
+	if (!n->key_len)
+		return 0;
+	return n->key_len << 16 | (uint32_t)p[n->key_len - 1] << 8 | p[0];
+}
+
 static bool few_unique(struct reader *r, uint32_t object)
 {
 	const struct json *doc = r->doc;
+	uint32_t node[JSON_FEW], mark[JSON_FEW], n = 0;
+	bool escaped = false;
 
-	for (uint32_t a = object + 1; a; a = doc->node[a].next)
-		for (uint32_t b = doc->node[a].next; b; b = doc->node[b].next)
-			if (same_key(doc, a, b))
-				return duplicate(r, b);
+	for (uint32_t at = object + 1; at; at = doc->node[at].next) {
+		assert(n < JSON_FEW);
+		escaped = escaped || doc->node[at].key_escaped;
+		mark[n] = key_mark(doc, at);
+		node[n++] = at;
+	}
+	for (uint32_t b = 1; b < n; b++)
+		for (uint32_t a = 0; a < b; a++)
+			if ((mark[a] == mark[b] || escaped) &&
+			    same_key(doc, node[a], node[b]))
+				return duplicate(r, node[b]);
 	return true;
 }
 

@@ -203,7 +203,8 @@ void classify_close(struct opened *o)
 			take_id(o, &p->correlation_in, out->vendor_id,
 				sizeof(out->vendor_id));
 		if (!out->code[0] && out->verdict != VERDICT_COMMIT)
-			classify_take(o, &p->code, out->code, sizeof(out->code));
+			classify_take(o, &p->code, out->code,
+				      sizeof(out->code));
 		mask_excerpt_doc(p, o->doc, o->answer->body, out->excerpt);
 	}
 	json_release(&o->own);

@@ -1,6 +1,7 @@
 #include "core/config_table.h"
 #include "core/hash.h"
 #include "core/request.h"
+#include "core/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,16 +49,18 @@ static void wrong(struct reading *r, uint32_t node, const char *key,
 static void wrong(struct reading *r, uint32_t node, const char *key,
 		  const char *fmt, ...)
 {
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, shown = BUF_INIT;
 	va_list ap;
 
+	buf_addf(&text, "%s%s: ", buf_text(&r->where), key);
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
+	utf8_escape(&shown, buf_span(&text), false);
 	findings_add(r->findings, r->file, node == JSON_NONE ? 0 :
-		     json_line(r->doc, node), "%s%s: %s", buf_text(&r->where),
-		     key, buf_text(&text));
+		     json_line(r->doc, node), "%s", buf_text(&shown));
 	buf_release(&text);
+	buf_release(&shown);
 }
 
 /* Position of a text in "a|b|c", or -1. */
@@ -360,7 +363,7 @@ static bool set_value(struct reading *r, const struct setting *s,
 	case SETTING_SECTION:
 		break;
 	}
-	assert(!"a section is no value");
+	assert(s->kind != SETTING_SECTION);	/* it is no value */
 	return false;
 }
 

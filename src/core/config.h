@@ -4,7 +4,8 @@
  * config_parse reads text and touches nothing else: files that the text
  * names are opened by the cli floor. Settings are rows of one table in
  * config_table.c: key, kind, range, default, words; help and edcsync.json(5)
- * come from it. Relative paths are kept as written; setup.h makes them absolute.
+ * come from it. Relative paths are kept as written; setup.h makes them
+ * absolute.
  */
 #ifndef EDCSYNC_CORE_CONFIG_H
 #define EDCSYNC_CORE_CONFIG_H

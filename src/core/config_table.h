@@ -36,7 +36,7 @@ struct setting {
 	double low, high;		/* inclusive, of numbers */
 	const char *deflt;		/* JSON text, or NULL */
 	const char *words;		/* "a|b|c", in the enum's order */
-	const char *sample;		/* JSON for the example; NULL: default */
+	const char *sample;		/* JSON of the example; NULL: default */
 	const char *help;		/* one line, for people */
 	const struct section *section;	/* SETTING_SECTION */
 };

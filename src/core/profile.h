@@ -30,7 +30,8 @@ enum cond_kind {
 	COND_JSON,				/* pointer ("*" = any element) */
 	COND_HEADER,				/* header name */
 	COND_TEXT,				/* body prefix or regex */
-	COND_METHOD, COND_BODY,			/* body: empty|json|html|text|object|array */
+	COND_METHOD,
+	COND_BODY,			/* empty|json|html|text|object|... */
 	COND_MODE
 };
 

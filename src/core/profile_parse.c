@@ -1,4 +1,5 @@
 #include "core/profile.h"
+#include "core/utf8.h"
 
 #include <regex.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 void profile_error(struct profile_load *l, uint32_t node, const char *fmt, ...)
 {
 	int line = node == JSON_NONE ? 0 : json_line(l->doc, node);
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, shown = BUF_INIT;
 	va_list ap;
 
 	if (l->rule)
@@ -16,8 +17,10 @@ void profile_error(struct profile_load *l, uint32_t node, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
-	findings_add(l->findings, l->file, line, "%s", buf_text(&text));
+	utf8_escape(&shown, buf_span(&text), false);
+	findings_add(l->findings, l->file, line, "%s", buf_text(&shown));
 	buf_release(&text);
+	buf_release(&shown);
 }
 
 bool profile_text(struct profile_load *l, uint32_t node, char **out)

@@ -214,6 +214,10 @@ struct span buf_span(const struct buf *b)
 
 static void findings_put(struct findings *f, const char *file, int line,
 			 bool warning, const char *fmt, va_list ap)
+	PRINTF_LIKE(5, 0);
+
+static void findings_put(struct findings *f, const char *file, int line,
+			 bool warning, const char *fmt, va_list ap)
 {
 	struct buf text = BUF_INIT;
 	struct finding *one;

@@ -66,7 +66,7 @@ void buf_adds(struct buf *, const char *text);
 void buf_addspan(struct buf *, struct span);
 void buf_addc(struct buf *, char c);
 void buf_addf(struct buf *, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void buf_addv(struct buf *, const char *fmt, va_list);
+void buf_addv(struct buf *, const char *fmt, va_list) PRINTF_LIKE(2, 0);
 void buf_addi(struct buf *, int64_t value);	/* decimal, no locale */
 void buf_reserve(struct buf *, size_t more);
 void buf_clear(struct buf *);

@@ -58,6 +58,18 @@ tests_test_intake_SOURCES = tests/test_intake.c tests/room.h
 tests_test_intake_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_intake_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_intake_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_operator
+TESTS += tests/test_operator
+tests_test_operator_SOURCES = tests/test_operator.c tests/room.h
+tests_test_operator_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_operator_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_operator_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_act
+TESTS += tests/test_act
+tests_test_act_SOURCES = tests/test_act.c tests/room.h
+tests_test_act_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_act_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_act_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_work
 TESTS += tests/test_work
 tests_test_work_SOURCES = tests/test_work.c tests/room.h

@@ -353,85 +353,97 @@ static void form_names_event_and_repeats(void **state)
 	}
 }
 
+static const struct {
+	const char *study, *subject, *form, *event, *event_repeat,
+		*form_repeat, *record_key, *want;
+} scopes[] = {
+	{"S", "1001-014", "VITALS", NULL, NULL, NULL, NULL, NULL},
+	{"S", "P", "VITALS", "V2", "3", "1", NULL, NULL},
+	{"\xc3\x89TUDE", "\xe8\xa2\xab", "F", NULL, NULL, NULL, NULL,
+	 NULL},
+	{"S", "*", "F", NULL, NULL, NULL, "bulk 7", NULL},
+	/* brackets are refused only where they could be mistaken */
+	{"S", "P", "A/B[1]", NULL, NULL, NULL, NULL, NULL},
+	{"S", "P", "A/B", "V2", NULL, NULL, NULL,
+	 "form_oid contains '/', '[' or ']'"},
+	{"S", "P", "A[1]", NULL, NULL, "2", NULL,
+	 "form_oid contains '/', '[' or ']'"},
+	{"S", "P", "F", "V/2", NULL, NULL, NULL,
+	 "event_oid contains '/', '[' or ']'"},
+	{"S", "P", "F", "V2", "[", NULL, NULL,
+	 "event_repeat contains '/', '[' or ']'"},
+	{"S", "P", "F", "V2", NULL, "]", NULL,
+	 "form_repeat contains '/', '[' or ']'"},
+	{"S|P", "Q", "F", NULL, NULL, NULL, NULL,
+	 "study_oid contains '|'"},
+	{"S", "P|Q", "F", NULL, NULL, NULL, NULL,
+	 "subject_key contains '|'"},
+	{"S", "P", "F", NULL, NULL, NULL, "a|b",
+	 "record_key contains '|'"},
+	{"S", "P\n", "F", NULL, NULL, NULL, NULL,
+	 "subject_key contains a control character"},
+	{"S", "P\x7f", "F", NULL, NULL, NULL, NULL,
+	 "subject_key contains a control character"},
+	{"S", "P\xc2\x9b", "F", NULL, NULL, NULL, NULL,
+	 "subject_key contains a control character"},
+	{"S", "P\xff", "F", NULL, NULL, NULL, NULL,
+	 "subject_key is not valid UTF-8"},
+	{"S", "P\xed\xa0\x80", "F", NULL, NULL, NULL, NULL,
+	 "subject_key is not valid UTF-8"},
+	{NULL, "P", "F", NULL, NULL, NULL, NULL,
+	 "study_oid is missing"},
+	{"S", NULL, "F", NULL, NULL, NULL, NULL,
+	 "subject_key is missing"},
+	{"S", "P", NULL, NULL, NULL, NULL, NULL,
+	 "form_oid is missing"},
+	{"S", "", "F", NULL, NULL, NULL, NULL,
+	 "subject_key is empty"},
+	{"S", "P", "F", "", NULL, NULL, NULL, "event_oid is empty"},
+	{"S", "P", "F", NULL, "2", NULL, NULL,
+	 "event_repeat is given without event_oid"},
+};
+
 static void scope_is_checked_field_by_field(void **state)
 {
-	char too_long[LIMIT_ID_BYTES + 2];
-	const struct {
-		const char *study, *subject, *form, *event, *event_repeat,
-			*form_repeat, *record_key, *want;
-	} row[] = {
-		{"S", "1001-014", "VITALS", NULL, NULL, NULL, NULL, NULL},
-		{"S", "P", "VITALS", "V2", "3", "1", NULL, NULL},
-		{"\xc3\x89TUDE", "\xe8\xa2\xab", "F", NULL, NULL, NULL, NULL,
-		 NULL},
-		{"S", "*", "F", NULL, NULL, NULL, "bulk 7", NULL},
-		/* brackets are refused only where they could be mistaken */
-		{"S", "P", "A/B[1]", NULL, NULL, NULL, NULL, NULL},
-		{"S", "P", "A/B", "V2", NULL, NULL, NULL,
-		 "form_oid contains '/', '[' or ']'"},
-		{"S", "P", "A[1]", NULL, NULL, "2", NULL,
-		 "form_oid contains '/', '[' or ']'"},
-		{"S", "P", "F", "V/2", NULL, NULL, NULL,
-		 "event_oid contains '/', '[' or ']'"},
-		{"S", "P", "F", "V2", "[", NULL, NULL,
-		 "event_repeat contains '/', '[' or ']'"},
-		{"S", "P", "F", "V2", NULL, "]", NULL,
-		 "form_repeat contains '/', '[' or ']'"},
-		{"S|P", "Q", "F", NULL, NULL, NULL, NULL,
-		 "study_oid contains '|'"},
-		{"S", "P|Q", "F", NULL, NULL, NULL, NULL,
-		 "subject_key contains '|'"},
-		{"S", "P", "F", NULL, NULL, NULL, "a|b",
-		 "record_key contains '|'"},
-		{"S", "P\n", "F", NULL, NULL, NULL, NULL,
-		 "subject_key contains a control character"},
-		{"S", "P\x7f", "F", NULL, NULL, NULL, NULL,
-		 "subject_key contains a control character"},
-		{"S", "P\xc2\x9b", "F", NULL, NULL, NULL, NULL,
-		 "subject_key contains a control character"},
-		{"S", "P\xff", "F", NULL, NULL, NULL, NULL,
-		 "subject_key is not valid UTF-8"},
-		{"S", "P\xed\xa0\x80", "F", NULL, NULL, NULL, NULL,
-		 "subject_key is not valid UTF-8"},
-		{NULL, "P", "F", NULL, NULL, NULL, NULL,
-		 "study_oid is missing"},
-		{"S", NULL, "F", NULL, NULL, NULL, NULL,
-		 "subject_key is missing"},
-		{"S", "P", NULL, NULL, NULL, NULL, NULL,
-		 "form_oid is missing"},
-		{"S", "", "F", NULL, NULL, NULL, NULL,
-		 "subject_key is empty"},
-		{"S", "P", "F", "", NULL, NULL, NULL, "event_oid is empty"},
-		{"S", "P", "F", NULL, "2", NULL, NULL,
-		 "event_repeat is given without event_oid"},
-		{"S", too_long, "F", NULL, NULL, NULL, NULL,
-		 "subject_key has 257 bytes, more than 256"},
-	};
-
 	(void)state;
-	memset(too_long, 'x', sizeof(too_long) - 1);
-	too_long[sizeof(too_long) - 1] = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(scopes); i++) {
 		struct record r = {
-			.study_oid = (char *)row[i].study,
-			.subject_key = (char *)row[i].subject,
-			.form_oid = (char *)row[i].form,
-			.event_oid = (char *)row[i].event,
-			.event_repeat = (char *)row[i].event_repeat,
-			.form_repeat = (char *)row[i].form_repeat,
-			.record_key = (char *)row[i].record_key,
+			.study_oid = (char *)scopes[i].study,
+			.subject_key = (char *)scopes[i].subject,
+			.form_oid = (char *)scopes[i].form,
+			.event_oid = (char *)scopes[i].event,
+			.event_repeat = (char *)scopes[i].event_repeat,
+			.form_repeat = (char *)scopes[i].form_repeat,
+			.record_key = (char *)scopes[i].record_key,
 		};
 		struct buf text = BUF_INIT;
 		const char *got = canon_scope_check(&r, &text);
 
-		if (!row[i].want)
+		if (!scopes[i].want)
 			assert_null(got);
 		else if (!got)
-			fail_msg("accepted, not: %s", row[i].want);
+			fail_msg("accepted, not: %s", scopes[i].want);
 		else
-			assert_string_equal(got, row[i].want);
+			assert_string_equal(got, scopes[i].want);
 		buf_release(&text);
 	}
+}
+
+static void scope_parts_have_256_bytes_at_most(void **state)
+{
+	char subject[LIMIT_ID_BYTES + 2] = "";
+	struct record r = {.study_oid = (char *)"S",
+			   .form_oid = (char *)"F",
+			   .subject_key = subject};
+	struct buf text = BUF_INIT;
+
+	(void)state;
+	memset(subject, 'x', LIMIT_ID_BYTES);
+	assert_null(canon_scope_check(&r, &text));
+	subject[LIMIT_ID_BYTES] = 'x';
+	assert_string_equal(canon_scope_check(&r, &text),
+			    "subject_key has 257 bytes, more than 256");
+	buf_release(&text);
 }
 
 static void key_of_a_revision_appends_it(void **state)
@@ -512,6 +524,7 @@ int main(void)
 		cmocka_unit_test(deepest_document_is_written),
 		cmocka_unit_test(form_names_event_and_repeats),
 		cmocka_unit_test(scope_is_checked_field_by_field),
+		cmocka_unit_test(scope_parts_have_256_bytes_at_most),
 		cmocka_unit_test(key_of_a_revision_appends_it),
 		cmocka_unit_test(op_id_is_26_base32_digits),
 		cmocka_unit_test(digests_of_known_texts),

@@ -1,10 +1,8 @@
 #include "core/hash.h"
 
-#include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A digest that cannot be computed must stop the program, not be guessed. */
 static void must(bool done)
@@ -13,8 +11,6 @@ static void must(bool done)
 		abort();
 }
 
-/* Digest algorithms are looked up by name once a call when one uses
- * EVP_sha256(); the one-shot call below keeps that cost small. */
 void hash_sha256(struct span s, uint8_t out[32])
 {
 	unsigned n = 0;

@@ -175,9 +175,8 @@ static void take_waits(struct opened *o)
 	if (!o->answer->headers_n)
 		return;
 	wait = time_retry_after(o->answer, o->in->now_ms, &odd);
-	out->retry_after_odd = odd;
+	out->retry_after_ms = wait < 0 ? -1 : odd ? 0 : wait;
 	if (wait >= 0 && !odd) {
-		out->retry_after_ms = wait;
 		out->paces_endpoint = status == 429 || status == 503 ||
 			out->verdict == VERDICT_PACE;
 		return;

@@ -16,9 +16,16 @@ struct masking {
 
 static bool listed(const struct text_list *list, struct span pointer)
 {
-	for (size_t i = 0; i < list->n; i++)
-		if (pointer_matches(list->v[i], pointer))
+	for (size_t i = 0; i < list->n; i++) {
+		const char *pattern = list->v[i];
+
+		/* Most differ in their first letter. */
+		if (pointer.n > 1 && pattern[0] && pattern[1] != '*' &&
+		    pattern[1] != pointer.p[1])
+			continue;
+		if (pointer_matches(pattern, pointer))
 			return true;
+	}
 	return false;
 }
 

@@ -190,7 +190,7 @@ void token_read(const struct answer *a, const char *scope, int64_t now_ms,
 	}
 	out->retry_after_ms = time_retry_after(a, now_ms, &odd);
 	if (odd)
-		out->retry_after_ms = -1;
+		out->retry_after_ms = 0;
 	read = json_parse(&doc, a->body.p, a->body.n, JSON_TOLERANT) &&
 		json_is(&doc, 0, JSON_OBJECT);
 	if (a->status == 200 && read &&

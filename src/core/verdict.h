@@ -109,8 +109,7 @@ struct verdict_out {
 	char why[160];			/* one line for people, no values */
 	char say[256];			/* the profile's plain words, or "" */
 	char todo[256];			/* the profile's `do`, or "" */
-	int64_t retry_after_ms;		/* -1 none; rounded up */
-	bool retry_after_odd;		/* a Retry-After that is nonsense or
+	int64_t retry_after_ms;		/* rounded up; -1 none, 0 nonsense or
 					 * past: backoff, floor of 1 s */
 	bool paces_endpoint;		/* the wait binds the whole endpoint */
 	char job_id[LIMIT_ID_BYTES + 1];

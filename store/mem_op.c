@@ -155,6 +155,7 @@ static void take_changes(struct op *to, const struct op *from)
 	to->record = kept.record;
 	to->endpoint = kept.endpoint;
 	memcpy(to->op_id, kept.op_id, sizeof(to->op_id));
+	to->place = kept.place;
 	to->created_at_ms = kept.created_at_ms;
 	to->line = kept.line;
 	to->supersedes = kept.supersedes;

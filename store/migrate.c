@@ -61,7 +61,11 @@ static const char *const first_schema[] = {
 	"CREATE INDEX record_subject ON record(subject, study)",
 
 	/*
-	 * Operations. place is a number of its own: an edit keeps it. ready
+	 * Operations. Conditions of partial indexes are plain comparisons:
+	 * an IN list costs an update six microseconds. A query must name the
+	 * same comparisons to use one (state > 1 AND state <> 6: neither
+	 * queued, sending nor committed).
+	 * place is a number of its own: an edit keeps it. ready
 	 * is runnable in a state that can be claimed; blocks is what op_blocks
 	 * said of it when it was saved.
 	 */
@@ -106,11 +110,11 @@ static const char *const first_schema[] = {
 	"CREATE INDEX operation_content ON operation(record,"
 	" canonical_sha256)",
 	"CREATE INDEX operation_attention ON operation(state, state_since_ms,"
-	" op) WHERE state NOT IN (0, 1, 6)",
+	" op) WHERE state > 1 AND state <> 6",
 	"CREATE INDEX operation_scan ON operation(state, op)"
-	" WHERE state NOT IN (0, 1, 6)",
+	" WHERE state > 1 AND state <> 6",
 	"CREATE INDEX operation_group ON operation(group_id, op)"
-	" WHERE state IN (7, 8)",
+	" WHERE state >= 7 AND state <= 8",
 	"CREATE INDEX operation_supersedes ON operation(supersedes)"
 	" WHERE supersedes <> 0",
 	"CREATE INDEX operation_assigned ON operation(assigned)"

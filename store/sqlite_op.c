@@ -137,7 +137,7 @@ int sqlite_payload(struct store *st, int64_t op, bool original,
 	return store_result(st, rc);
 }
 
-/* Writing. Parameters 1 to 34 are what op_save may change. */
+/* Writing. Parameters 1 to 33 are what op_save may change. */
 
 #define CHANGING_COLUMNS \
 	"lane, state, state_before, next, flags, reason, evidence, version," \
@@ -145,11 +145,11 @@ int sqlite_payload(struct store *st, int64_t op, bool original,
 	" paced, cuts, polls, replays, due_at_ms, due_wait_ms," \
 	" updated_at_ms, state_since_ms, first_sent_ms, last_risk_ms," \
 	" absent_at_ms, waited_open_ms, group_id, target, vendor_id, error," \
-	" assigned, site_oid, place"
+	" assigned, site_oid"
 #define CHANGING_VALUES \
 	"?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15," \
 	" ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28," \
-	" ?29, ?30, ?31, ?32, ?33, ?34"
+	" ?29, ?30, ?31, ?32, ?33"
 
 static int bind_life(struct query *q, const struct op *op,
 		     enum op_blocks blocks)
@@ -197,8 +197,7 @@ static void bind_changing(struct query *q, const struct op *op,
 	query_text(q, i++, op->error);
 	query_text(q, i++, op->assigned);
 	query_text(q, i++, op->site_oid);
-	query_int(q, i++, op->place);
-	assert(i == 35);
+	assert(i == 34);
 }
 
 static int search_put(struct store *st, const struct op *op)
@@ -251,8 +250,9 @@ static int next_handle(struct sqlite_store *s, int64_t *op)
 static void bind_identity(struct query *q, const struct op *op, int64_t scope,
 			  int64_t batch)
 {
-	int i = 35;
+	int i = 34;
 
+	query_int(q, i++, op->place);
 	query_int(q, i++, op->op);
 	query_int(q, i++, op->endpoint);
 	query_int(q, i++, op->record.id);
@@ -285,14 +285,14 @@ static int insert_row(struct store *st, const struct op *op,
 {
 	struct query *q;
 
-	q = DB_Q(st->db, "INSERT INTO operation(" CHANGING_COLUMNS ", op,"
+	q = DB_Q(st->db, "INSERT INTO operation(" CHANGING_COLUMNS ", place, op,"
 		 " endpoint, record, scope, created_at_ms, revision, batch,"
 		 " line, supersedes, submission, op_id, idem_key,"
 		 " payload_sha256, sent_sha256, canonical_sha256,"
 		 " correlation_id, traceparent_id, method, path,"
 		 " content_type, source_created_at, source_author,"
 		 " source_system, source_record_id) VALUES("
-		 CHANGING_VALUES ", ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42,"
+		 CHANGING_VALUES ", ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42,"
 		 " ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53,"
 		 " ?54, ?55, ?56, ?57, ?58)");
 	bind_changing(q, op, blocks);

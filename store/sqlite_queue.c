@@ -109,7 +109,7 @@ int sqlite_op_scan(struct store *st, enum op_state state, int64_t endpoint,
 	else
 		q = DB_Q(st->db, "SELECT op FROM operation"
 			 " INDEXED BY operation_scan"
-			 " WHERE state NOT IN (0, 1, 6) AND state = ?1"
+			 " WHERE state > 1 AND state <> 6 AND state = ?1"
 			 " AND op > ?3 AND (?2 = 0 OR endpoint = ?2)"
 			 " ORDER BY op LIMIT ?4");
 	query_int(q, 1, state);

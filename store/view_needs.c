@@ -147,7 +147,7 @@ static int read_letters(struct needs *needs, size_t kind)
 	struct query *q = DB_Q(needs->view->db, "SELECT endpoint, flags & 1,"
 		" reason, count(*), min(state_since_ms) FROM"
 		" (SELECT endpoint, flags, reason, state_since_ms"
-		" FROM operation WHERE state = ?1 AND state NOT IN (0, 1, 6)"
+		" FROM operation WHERE state = ?1 AND state > 1 AND state <> 6"
 		" ORDER BY state_since_ms, op LIMIT ?2) GROUP BY 1, 2, 3");
 	int rc;
 

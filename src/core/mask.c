@@ -14,6 +14,18 @@ struct masking {
 	int indent;			/* -1: on one line */
 };
 
+/* Into what was reserved; most pieces are a few bytes long. */
+static inline void put(struct buf *out, const char *p, size_t n)
+{
+	if (out->cap - out->len <= n) {
+		buf_add(out, p, n);
+		return;
+	}
+	memcpy(out->p + out->len, p, n);
+	out->len += n;
+	out->p[out->len] = 0;
+}
+
 static bool listed(const struct text_list *list, struct span pointer)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -57,13 +69,17 @@ static void push(struct masking *m, uint32_t kid, bool member, int index)
 {
 	size_t from;
 
-	buf_addc(&m->pointer, '/');
+	put(&m->pointer, "/", 1);
 	if (!member) {
 		buf_addi(&m->pointer, index);
 		return;
 	}
 	from = m->pointer.len;
-	json_key(m->doc, kid, &m->pointer);
+	if (m->doc->node[kid].key_escaped)
+		json_key(m->doc, kid, &m->pointer);
+	else
+		put(&m->pointer, m->doc->text + m->doc->node[kid].key,
+		    m->doc->node[kid].key_len);
 	if (!memchr(m->pointer.p + from, '~', m->pointer.len - from) &&
 	    !memchr(m->pointer.p + from, '/', m->pointer.len - from))
 		return;
@@ -87,21 +103,21 @@ static void container(struct masking *m, uint32_t node, int depth)
 	bool object = json_is(m->doc, node, JSON_OBJECT);
 	int index = 0;
 
-	buf_addc(m->out, object ? '{' : '[');
+	put(m->out, object ? "{" : "[", 1);
 	for (uint32_t kid = json_child(m->doc, node);
 	     kid != JSON_NONE && m->out->len <= m->out_max;
 	     kid = json_next(m->doc, kid), index++) {
 		size_t from = m->pointer.len;
 
 		if (index)
-			buf_addc(m->out, ',');
+			put(m->out, ",", 1);
 		newline(m, depth + 1);
 		if (object) {
 			const struct json_node *n = &m->doc->node[kid];
 
-			buf_addc(m->out, '"');
-			buf_add(m->out, m->doc->text + n->key, n->key_len);
-			buf_adds(m->out, m->indent < 0 ? "\":" : "\": ");
+			put(m->out, "\"", 1);
+			put(m->out, m->doc->text + n->key, n->key_len);
+			put(m->out, "\": ", m->indent < 0 ? 2 : 3);
 		}
 		push(m, kid, object, index);
 		masked(m, kid, depth + 1);
@@ -110,7 +126,7 @@ static void container(struct masking *m, uint32_t node, int depth)
 	}
 	if (index)
 		newline(m, depth);
-	buf_addc(m->out, object ? '}' : ']');
+	put(m->out, object ? "}" : "]", 1);
 }
 
 static void masked(struct masking *m, uint32_t node, int depth)
@@ -122,7 +138,7 @@ static void masked(struct masking *m, uint32_t node, int depth)
 	if (m->out->len > m->out_max)
 		return;
 	if (instead)
-		buf_adds(m->out, instead);
+		put(m->out, instead, strlen(instead));
 	else if (scalar)
 		buf_addspan(m->out, json_raw(m->doc, node));
 	else
@@ -155,12 +171,12 @@ void mask_excerpt_doc(const struct profile *profile, const struct json *doc,
 		return;
 	}
 	buf_reserve(&text, LIMIT_EXCERPT_BYTES + 64);
+	buf_reserve(&m.pointer, 128);
 	masked(&m, 0, 0);
-	if (plain(buf_span(&text)))
-		buf_addspan(&shown, buf_span(&text));
-	else
+	if (!plain(buf_span(&text)))
 		utf8_escape(&shown, buf_span(&text), false);
-	if (!text_set(out, LIMIT_EXCERPT_BYTES + 1, buf_span(&shown))) {
+	if (!text_set(out, LIMIT_EXCERPT_BYTES + 1,
+		      buf_span(shown.len ? &shown : &text))) {
 		size_t at = strlen(out) - 3;
 
 		while (at && (out[at] & 0xc0) == 0x80)

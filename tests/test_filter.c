@@ -255,21 +255,21 @@ static void long_filters_are_refused(void **state)
 static void the_tree_is_as_the_header_says(void **state)
 {
 	struct filter *f = parsed("-form:AE,SAE* \"Adverse Event\" age>2h");
-	struct filter *or;
+	struct filter *any;
 
 	(void)state;
 	assert_int_equal(f->kind, FILTER_AND);
 	assert_int_equal(f->kids_n, 3);
 	assert_int_equal(f->kids[0]->kind, FILTER_NOT);
-	or = f->kids[0]->kids[0];
-	assert_int_equal(or->kind, FILTER_OR);
-	assert_int_equal(or->kids_n, 2);
-	assert_int_equal(or->kids[0]->kind, FILTER_FIELD);
-	assert_int_equal(or->kids[0]->field, FILTER_FORM);
-	assert_string_equal(or->kids[0]->text, "ae");
-	assert_false(or->kids[0]->prefix);
-	assert_string_equal(or->kids[1]->text, "sae");
-	assert_true(or->kids[1]->prefix);
+	any = f->kids[0]->kids[0];
+	assert_int_equal(any->kind, FILTER_OR);
+	assert_int_equal(any->kids_n, 2);
+	assert_int_equal(any->kids[0]->kind, FILTER_FIELD);
+	assert_int_equal(any->kids[0]->field, FILTER_FORM);
+	assert_string_equal(any->kids[0]->text, "ae");
+	assert_false(any->kids[0]->prefix);
+	assert_string_equal(any->kids[1]->text, "sae");
+	assert_true(any->kids[1]->prefix);
 	assert_int_equal(f->kids[1]->kind, FILTER_WORD);
 	assert_int_equal(f->kids[1]->tokens_n, 2);
 	assert_string_equal(f->kids[1]->token[0], "adverse");

@@ -474,7 +474,7 @@ static bool word_read(struct parser *p, struct filter *all)
 {
 	struct span s = p->word;
 	bool negative = *s.p == '-';
-	struct filter *term, *not;
+	struct filter *term, *inverse;
 
 	s.p += negative;
 	s.n -= negative;
@@ -484,9 +484,9 @@ static bool word_read(struct parser *p, struct filter *all)
 	if (!term)
 		return false;
 	if (negative) {
-		not = node_new(FILTER_NOT);
-		kid_add(not, term);
-		term = not;
+		inverse = node_new(FILTER_NOT);
+		kid_add(inverse, term);
+		term = inverse;
 	}
 	kid_add(all, term);
 	return true;

@@ -456,7 +456,7 @@ static struct item *many_sort(const struct json *doc, bool heads,
 
 void json_sort_members(const struct json *doc, uint32_t object, uint32_t *out)
 {
-	struct item few[JSON_FEW], *all = few, *sorted = few;
+	struct item few[JSON_FEW], *all = few, *sorted;
 	uint32_t n = 0, kids;
 	bool heads = true;
 
@@ -470,6 +470,7 @@ void json_sort_members(const struct json *doc, uint32_t object, uint32_t *out)
 		all[n++] = (struct item){head_of(doc, at), at};
 	}
 	assert(n == kids);
+	sorted = all;
 	if (kids > JSON_FEW)
 		sorted = many_sort(doc, heads, all, all + kids, kids);
 	else

@@ -63,13 +63,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 					60, &error);
 
 	if (f) {
-		struct filter not = {.kind = FILTER_NOT, .kids = &f,
-				     .kids_n = 1};
+		struct filter inverse = {.kind = FILTER_NOT, .kids = &f,
+					 .kids_n = 1};
 
 		PROMISE(depth_of(f) <= 4);
 		row_fill(&row, end ? text + first + 1 : NULL);
 		PROMISE(filter_match(f, &row, NOW_MS) !=
-			filter_match(&not, &row, NOW_MS));
+			filter_match(&inverse, &row, NOW_MS));
 	} else {
 		error_check(&error, first);
 	}

@@ -39,7 +39,8 @@ static const char *const first_schema[] = {
 	" token_version INTEGER NOT NULL, token_got_ms INTEGER NOT NULL,"
 	" token_renew_ms INTEGER NOT NULL, control_found INTEGER NOT NULL,"
 	" target BLOB, last_ok_ms INTEGER NOT NULL,"
-	" last_ok_op INTEGER NOT NULL)",
+	" last_ok_op INTEGER NOT NULL, waited_ms INTEGER NOT NULL DEFAULT 0,"
+	" waited_at_ms INTEGER NOT NULL DEFAULT 0)",
 	"CREATE TABLE endpoint_control(endpoint INTEGER PRIMARY KEY"
 	" REFERENCES endpoint(id),"
 	" paused INTEGER NOT NULL, by TEXT, reason TEXT,"
@@ -86,7 +87,8 @@ static const char *const first_schema[] = {
 	" replays INTEGER NOT NULL,"
 	" due_at_ms INTEGER NOT NULL, due_wait_ms INTEGER NOT NULL,"
 	" created_at_ms INTEGER NOT NULL, updated_at_ms INTEGER NOT NULL,"
-	" state_since_ms INTEGER NOT NULL, first_sent_ms INTEGER NOT NULL,"
+	" state_since_ms INTEGER NOT NULL, life_began_ms INTEGER NOT NULL,"
+	" first_sent_ms INTEGER NOT NULL,"
 	" last_risk_ms INTEGER NOT NULL, absent_at_ms INTEGER NOT NULL,"
 	" waited_open_ms INTEGER NOT NULL,"
 	" group_id INTEGER NOT NULL, revision INTEGER NOT NULL,"

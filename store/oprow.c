@@ -44,6 +44,7 @@ static int read_times(struct query *q, int i, struct op *op)
 	op->created_at_ms = query_col_int(q, i++);
 	op->updated_at_ms = query_col_int(q, i++);
 	op->state_since_ms = query_col_int(q, i++);
+	op->life_began_ms = query_col_int(q, i++);
 	op->first_sent_ms = query_col_int(q, i++);
 	op->last_risk_ms = query_col_int(q, i++);
 	op->absent_at_ms = query_col_int(q, i++);

@@ -16,7 +16,7 @@
 	" o.runnable, o.rank, o.attempts, o.tries, o.inconclusive, o.paced," \
 	" o.cuts, o.polls, o.replays, o.due_at_ms, o.due_wait_ms," \
 	" o.created_at_ms, o.updated_at_ms, o.state_since_ms," \
-	" o.first_sent_ms, o.last_risk_ms, o.absent_at_ms," \
+	" o.life_began_ms, o.first_sent_ms, o.last_risk_ms, o.absent_at_ms," \
 	" o.waited_open_ms, o.group_id, o.revision, o.line, o.supersedes," \
 	" o.submission, o.idem_key, o.payload_sha256, o.sent_sha256," \
 	" o.canonical_sha256, o.target, o.correlation_id, o.traceparent_id," \
@@ -29,7 +29,7 @@
 #define OPROW_FROM \
 	"operation o JOIN record r ON r.id = o.scope" \
 	" LEFT JOIN batch b ON b.id = o.batch"
-#define OPROW_N 63
+#define OPROW_N 64
 
 /* op was init'ed; what it held is released first. */
 void oprow_read(struct query *, struct op *);

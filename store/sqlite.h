@@ -66,7 +66,8 @@ int sqlite_scope_of(struct store *, const struct record *, int64_t *scope);
 	" s.paced_until_ms, s.budget, s.budget_ms, s.halt, s.halted_ms," \
 	" s.halt_until_ms, s.halt_op, s.halt_why, s.resume_seen," \
 	" s.token_version, s.token_got_ms, s.token_renew_ms," \
-	" s.control_found, s.target, s.last_ok_ms, s.last_ok_op"
+	" s.control_found, s.target, s.last_ok_ms, s.last_ok_op," \
+	" s.waited_ms, s.waited_at_ms"
 #define CONTROL_COLUMNS \
 	"c.paused, c.by, c.reason, c.at_ms, c.until_ms, c.resume_seq," \
 	" c.resume_by, c.resume_reason, c.target_answer"

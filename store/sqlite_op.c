@@ -137,19 +137,19 @@ int sqlite_payload(struct store *st, int64_t op, bool original,
 	return store_result(st, rc);
 }
 
-/* Writing. Parameters 1 to 33 are what op_save may change. */
+/* Writing. Parameters 1 to 34 are what op_save may change. */
 
 #define CHANGING_COLUMNS \
 	"lane, state, state_before, next, flags, reason, evidence, version," \
 	" runnable, ready, rank, blocks, attempts, tries, inconclusive," \
 	" paced, cuts, polls, replays, due_at_ms, due_wait_ms," \
-	" updated_at_ms, state_since_ms, first_sent_ms, last_risk_ms," \
-	" absent_at_ms, waited_open_ms, group_id, target, vendor_id, error," \
+	" updated_at_ms, state_since_ms, life_began_ms, first_sent_ms," \
+	" last_risk_ms, absent_at_ms, waited_open_ms, group_id, target, vendor_id, error," \
 	" assigned, site_oid"
 #define CHANGING_VALUES \
 	"?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15," \
 	" ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28," \
-	" ?29, ?30, ?31, ?32, ?33"
+	" ?29, ?30, ?31, ?32, ?33, ?34"
 
 static int bind_life(struct query *q, const struct op *op,
 		     enum op_blocks blocks)
@@ -187,6 +187,7 @@ static void bind_changing(struct query *q, const struct op *op,
 	query_int(q, i++, op->due_wait_ms);
 	query_int(q, i++, op->updated_at_ms);
 	query_int(q, i++, op->state_since_ms);
+	query_int(q, i++, op->life_began_ms);
 	query_int(q, i++, op->first_sent_ms);
 	query_int(q, i++, op->last_risk_ms);
 	query_int(q, i++, op->absent_at_ms);
@@ -197,7 +198,7 @@ static void bind_changing(struct query *q, const struct op *op,
 	query_text(q, i++, op->error);
 	query_text(q, i++, op->assigned);
 	query_text(q, i++, op->site_oid);
-	assert(i == 34);
+	assert(i == 35);
 }
 
 static int search_put(struct store *st, const struct op *op)
@@ -250,7 +251,7 @@ static int next_handle(struct sqlite_store *s, int64_t *op)
 static void bind_identity(struct query *q, const struct op *op, int64_t scope,
 			  int64_t batch)
 {
-	int i = 34;
+	int i = 35;
 
 	query_int(q, i++, op->place);
 	query_int(q, i++, op->op);
@@ -277,7 +278,7 @@ static void bind_identity(struct query *q, const struct op *op, int64_t scope,
 	query_text(q, i++, op->source_author);
 	query_text(q, i++, op->source_system);
 	query_text(q, i++, op->source_record_id);
-	assert(i == 59);
+	assert(i == 60);
 }
 
 static int insert_row(struct store *st, const struct op *op,
@@ -292,9 +293,9 @@ static int insert_row(struct store *st, const struct op *op,
 		 " correlation_id, traceparent_id, method, path,"
 		 " content_type, source_created_at, source_author,"
 		 " source_system, source_record_id) VALUES("
-		 CHANGING_VALUES ", ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42,"
-		 " ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53,"
-		 " ?54, ?55, ?56, ?57, ?58)");
+		 CHANGING_VALUES ", ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43,"
+		 " ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54,"
+		 " ?55, ?56, ?57, ?58, ?59)");
 	bind_changing(q, op, blocks);
 	bind_identity(q, op, scope, batch);
 	return query_run(q);

@@ -116,6 +116,8 @@ void sqlite_state_read(struct query *q, int64_t endpoint,
 	query_col_hex(q, 27, e->target);
 	e->last_ok_ms = query_col_int(q, 28);
 	e->last_ok_op = query_col_int(q, 29);
+	e->circuit.waited_ms = query_col_int(q, 30);
+	e->circuit.waited_at_ms = query_col_int(q, 31);
 }
 
 int sqlite_state_get(struct store *st, int64_t endpoint,
@@ -161,7 +163,7 @@ int sqlite_state_put(struct store *st, const struct endpoint_state *e)
 	q = DB_Q(st->db, "INSERT OR REPLACE INTO endpoint_state VALUES(?1, ?2,"
 		 " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
 		 " ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26,"
-		 " ?27, ?28, ?29, ?30, ?31)");
+		 " ?27, ?28, ?29, ?30, ?31, ?32, ?33)");
 	query_int(q, 1, e->endpoint);
 	bind_circuit(q, &e->circuit);
 	query_real(q, 13, e->gate.tokens);
@@ -183,6 +185,8 @@ int sqlite_state_put(struct store *st, const struct endpoint_state *e)
 	query_hex(q, 29, e->target);
 	query_int(q, 30, e->last_ok_ms);
 	query_int(q, 31, e->last_ok_op);
+	query_int(q, 32, e->circuit.waited_ms);
+	query_int(q, 33, e->circuit.waited_at_ms);
 	return store_result(st, query_run(q));
 }
 

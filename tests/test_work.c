@@ -510,20 +510,28 @@ static void another_target_halts(void **state)
 	assert_null(room_claim(&room, 10));
 }
 
-/* Waited too long for an open circuit: dead letters, never sent. */
+/* Waited too long for an open circuit: dead letters, never sent. Only time
+ * that counted (circuit_count) is time waited, and it outlives the engine. */
 static void open_wait_ends(void **state)
 {
 	struct credit credit = {.total = 0};
+	struct endpoint_state s = {0}, t;
 	struct op op;
 	int64_t a;
 
-	START(PROFILE_PLAIN, ",\"circuit\":{\"open_wait_ms\":0}");
+	START(PROFILE_PLAIN, ",\"circuit\":{\"open_wait_ms\":1000}");
 	a = room_add(&room, "U1", "F1", 1);
 	open_circuit(&room);
 	credit.endpoint = room.endpoint;
 	credit.config = room.ec;
+	room.now += 5000;
 	room_begin(&room);
-	assert_int_equal(work_ends(room.store, &credit, 100, room.now + 1), 1);
+	assert_int_equal(work_ends(room.store, &credit, 100, room.now), 0);
+	room.store->ops->state_get(room.store, room.endpoint, &s);
+	t = s;
+	circuit_count(&t.circuit, false, room.now);
+	assert_int_equal(work_state(room.store, &s, &t, room.now), ST_OK);
+	assert_int_equal(work_ends(room.store, &credit, 100, room.now), 1);
 	room_commit(&room);
 	room_state(&room, a, &op);
 	assert_int_equal(op.state, OP_DEAD);

@@ -235,6 +235,9 @@ static void binding_checks_the_mode(void **state)
 	c = parse(ENDPOINT(", \"idempotency\": \"natural\""), &findings);
 	assert_true(config_bind(c, 0, tag, &findings));
 	assert_int_equal(config_mode(&c->endpoint[0], "POST"), MODE_LOOKUP);
+	assert_true(findings.v[findings.n - 1].warning);
+	assert_non_null(strstr(findings.v[findings.n - 1].text,
+			       "covers PUT only"));
 	assert_true(c->endpoint[0].lookup.tag_stored);
 	config_free(c);
 	c = parse(ENDPOINT(""), &findings);

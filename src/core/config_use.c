@@ -77,6 +77,12 @@ bool config_bind(struct config *config, size_t endpoint,
 		profile->lookup.tag_stored;
 	if (!e->idempotency_given)
 		e->idempotency = profile->mode_default;
+	if (e->idempotency == MODE_NATURAL && strcmp(profile->method, "PUT"))
+		findings_warn(findings, config->file, e->line, "endpoints.%s."
+			      "idempotency: natural covers PUT only; the "
+			      "profile %s sends %s, which counts as %s",
+			      e->name, profile->name, profile->method,
+			      idem_mode_name(config_mode(e, profile->method)));
 	if (profile->modes[e->idempotency])
 		return true;
 	modes_text(profile, &modes);

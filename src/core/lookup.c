@@ -186,6 +186,8 @@ static void item_status(struct looking *l, uint32_t item, const char *id)
 	}
 	if (text_list_has(&p->lookup.refused, s, p->poll.fold))
 		l->state->refused = true;
+	if (text_list_has(&p->lookup.gone, s, p->poll.fold))
+		differs(l, p->lookup.status.v[0].at);
 	if (s.n) {
 		struct buf shown = BUF_INIT;
 

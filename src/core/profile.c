@@ -71,6 +71,7 @@ static void lookup_release(struct profile *p)
 	text_list_release(&p->lookup.tag);
 	text_list_release(&p->lookup.running);
 	text_list_release(&p->lookup.refused);
+	text_list_release(&p->lookup.gone);
 	text_list_release(&p->lookup.compare);
 	sources_release(&p->lookup.status);
 	free(p->list.method);

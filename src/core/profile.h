@@ -141,6 +141,8 @@ struct profile {
 		char *id;
 		struct sources status;	/* word inside an item */
 		struct text_list running, refused;
+		struct text_list gone;	/* removed, archived: it differs, a
+					 * person decides (B134) */
 		struct text_list compare;	/* pointers compared to sent */
 		char *compare_under;	/* pointer in the item under which
 					 * the payload stands, or NULL */

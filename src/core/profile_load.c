@@ -479,6 +479,7 @@ static const struct member lookup_rows[] = {
 	{"status", read_sources, AT(lookup.status)},
 	{"running", read_texts, AT(lookup.running)},
 	{"refused", read_texts, AT(lookup.refused)},
+	{"gone", read_texts, AT(lookup.gone)},
 	{"compare", read_pointers, AT(lookup.compare)},
 	{"compare_under", read_pointer, AT(lookup.compare_under)},
 	{"payload_sha256", read_pointer, AT(lookup.payload_sha256)},

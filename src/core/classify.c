@@ -3,8 +3,6 @@
 #include "core/timefmt.h"
 #include "core/utf8.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -61,8 +59,8 @@ void classify_text(char *dst, size_t size, struct span text)
 	buf_release(&shown);
 }
 
-static bool take_id(struct opened *o, const struct sources *s, char *dst,
-		    size_t size)
+bool classify_take_id(struct opened *o, const struct sources *s, char *dst,
+		      size_t size)
 {
 	struct buf text = BUF_INIT;
 	bool ok = s->n && sources_take(s, o->answer, o->doc, &text) &&
@@ -199,8 +197,9 @@ void classify_close(struct opened *o)
 	if (o->answer->status && o->answer->transport == TRANSPORT_OK) {
 		take_waits(o);
 		if (!out->vendor_id[0])
-			take_id(o, &p->correlation_in, out->vendor_id,
-				sizeof(out->vendor_id));
+			classify_take_id(o, &p->correlation_in,
+					 out->vendor_id,
+					 sizeof(out->vendor_id));
 		if (!out->code[0] && out->verdict != VERDICT_COMMIT)
 			classify_take(o, &p->code, out->code,
 				      sizeof(out->code));
@@ -329,15 +328,17 @@ static void apply_rule(struct opened *o, const struct rule *r)
 		text_set(out->say, sizeof(out->say), span_of(r->say));
 	if (r->todo)
 		text_set(out->todo, sizeof(out->todo), span_of(r->todo));
-	take_id(o, &r->vendor_id, out->vendor_id, sizeof(out->vendor_id));
+	classify_take_id(o, &r->vendor_id, out->vendor_id,
+			 sizeof(out->vendor_id));
 	classify_take(o, &r->code, out->code, sizeof(out->code));
 	classify_take(o, r->word.n ? &r->word : &p->poll.word, out->word,
 		  sizeof(out->word));
 	if (r->verdict != VERDICT_POLL)
 		return;
-	take_id(o, r->job_id.n ? &r->job_id : &p->poll.job_id, out->job_id,
-		sizeof(out->job_id));
-	take_id(o, &r->poll_url, out->poll_url, sizeof(out->poll_url));
+	classify_take_id(o, r->job_id.n ? &r->job_id : &p->poll.job_id,
+			 out->job_id, sizeof(out->job_id));
+	classify_take_id(o, &r->poll_url, out->poll_url,
+			 sizeof(out->poll_url));
 }
 
 bool classify_rules(struct opened *o, const struct rules *rules)
@@ -352,166 +353,6 @@ bool classify_rules(struct opened *o, const struct rules *rules)
 		return true;
 	}
 	return false;
-}
-
-static bool is_read(const struct opened *o)
-{
-	return !strcmp(o->in->method, "GET") || !strcmp(o->in->method, "HEAD");
-}
-
-/* ---- the default table: guards, then rows, first match wins ---- */
-
-static bool page(const struct opened *o)
-{
-	return o->body == BODY_HTML;
-}
-
-static bool claims_json(const struct answer *a)
-{
-	struct span type = answer_header(a, "Content-Type");
-
-	for (size_t i = 0; i + 4 <= type.n; i++)
-		if (!strncasecmp(type.p + i, "json", 4))
-			return true;
-	return false;
-}
-
-/* Claims or begins to be JSON, and is none. */
-static bool unparsable(const struct opened *o)
-{
-	const char *p = o->answer->body.p;
-	size_t n = o->answer->body.n;
-
-	if (o->body != BODY_TEXT)
-		return false;
-	while (n && strchr(" \t\r\n\xef\xbb\xbf", *p)) {
-		p++;
-		n--;
-	}
-	return claims_json(o->answer) || (n && strchr("{[", *p));
-}
-
-static bool empty(const struct opened *o)
-{
-	return o->body == BODY_EMPTY;
-}
-
-static bool object_or_array(const struct opened *o)
-{
-	return o->doc && (json_is(o->doc, 0, JSON_OBJECT) ||
-			  json_is(o->doc, 0, JSON_ARRAY));
-}
-
-/* 409 under our own key: an earlier send is still being worked on. */
-static bool key_in_progress(const struct opened *o)
-{
-	return o->in->mode == MODE_KEY &&
-		(o->in->outcome_unknown ||
-		 o->in->profile->conflict_is_in_progress);
-}
-
-/* Gateways answer 503 after the upstream was reset (section 4). */
-static bool unproven_503(const struct opened *o)
-{
-	return o->in->profile->retry_503_is_unknown[o->in->mode] &&
-		!answer_header(o->answer, "Retry-After").n;
-}
-
-static bool write_request(const struct opened *o)
-{
-	return !is_read(o);
-}
-
-static const struct default_row {
-	const char *name;
-	int low, high;
-	bool (*when)(const struct opened *);
-	enum verdict verdict;
-	enum op_reason reason;
-	bool gateway;
-	const char *why;
-} default_table[] = {
-	{"html-with-2xx", 200, 299, page, VERDICT_UNKNOWN, REASON_NONE, true,
-	 "a web page came where a machine's answer was due"},
-	{"unparsable", 200, 299, unparsable, VERDICT_UNKNOWN, REASON_NONE,
-	 false, "the answer is no readable JSON"},
-	{"no-content", 204, 204, NULL, VERDICT_COMMIT, REASON_NONE, false,
-	 "done"},
-	{"created", 201, 201, NULL, VERDICT_COMMIT, REASON_NONE, false,
-	 "created"},
-	{"accepted", 202, 202, NULL, VERDICT_POLL, REASON_NONE, false,
-	 "accepted, not done yet"},
-	{"empty-2xx", 200, 200, empty, VERDICT_UNKNOWN, REASON_NONE, false,
-	 "an empty answer came where data was due"},
-	{"ok", 200, 200, object_or_array, VERDICT_COMMIT, REASON_NONE, false,
-	 "done"},
-	{"moved", 300, 399, write_request, VERDICT_REJECT, REASON_MOVED, false,
-	 "the address has moved; redirects of writes are not followed"},
-	{"moved-read", 300, 399, NULL, VERDICT_UNKNOWN, REASON_NONE, false,
-	 "the address has moved"},
-	{"bad-request", 400, 400, NULL, VERDICT_REJECT, REASON_REFUSED, false,
-	 "the vendor cannot read the request"},
-	{"forbidden", 403, 403, NULL, VERDICT_REJECT, REASON_REFUSED, false,
-	 "not allowed"},
-	{"not-found", 404, 404, NULL, VERDICT_REJECT, REASON_REFUSED, false,
-	 "no such address or record at the vendor"},
-	{"method-not-allowed", 405, 405, NULL, VERDICT_REJECT, REASON_REFUSED,
-	 false, "the vendor does not take this method here"},
-	{"request-timeout", 408, 408, NULL, VERDICT_RETRY, REASON_NONE, false,
-	 "the vendor did not receive the whole request in time"},
-	{"key-in-progress", 409, 409, key_in_progress, VERDICT_RETRY,
-	 REASON_NONE, false, "an earlier send under this key is in work"},
-	{"conflict", 409, 409, NULL, VERDICT_REJECT, REASON_REFUSED, false,
-	 "in conflict with what the vendor holds"},
-	{"gone", 410, 410, NULL, VERDICT_REJECT, REASON_REFUSED, false,
-	 "gone at the vendor"},
-	{"payload-too-large", 413, 413, NULL, VERDICT_REJECT, REASON_REFUSED,
-	 false, "too large for the vendor"},
-	{"unsupported-type", 415, 415, NULL, VERDICT_REJECT, REASON_REFUSED,
-	 false, "the vendor does not take this content type"},
-	{"unprocessable", 422, 422, NULL, VERDICT_REJECT, REASON_REFUSED,
-	 false, "the vendor understood it and refused it"},
-	{"too-early", 425, 425, NULL, VERDICT_RETRY, REASON_NONE, false,
-	 "the vendor wants it again over a full connection"},
-	{"client-error", 400, 499, NULL, VERDICT_REJECT, REASON_REFUSED, false,
-	 "the vendor refused it"},
-	{"not-implemented", 501, 501, NULL, VERDICT_REJECT, REASON_REFUSED,
-	 false, "the vendor cannot do this"},
-	{"http-version", 505, 505, NULL, VERDICT_REJECT, REASON_REFUSED, false,
-	 "the vendor does not speak this HTTP version"},
-	{"bad-gateway", 502, 502, NULL, VERDICT_UNKNOWN, REASON_NONE, true,
-	 "a gateway lost the vendor's answer"},
-	{"gateway-timeout", 504, 504, NULL, VERDICT_UNKNOWN, REASON_NONE, true,
-	 "a gateway waited for the vendor in vain"},
-	{"unavailable-unproven", 503, 503, unproven_503, VERDICT_UNKNOWN,
-	 REASON_NONE, true, "unavailable, and nothing proves it was not done"},
-	{"unavailable", 503, 503, NULL, VERDICT_RETRY, REASON_NONE, true,
-	 "the vendor is not available"},
-	{"server-error", 500, 599, NULL, VERDICT_UNKNOWN, REASON_NONE, false,
-	 "the vendor failed; whether it was done is not known"},
-	{"odd-2xx", 200, 299, NULL, VERDICT_UNKNOWN, REASON_NONE, false,
-	 "an answer that no rule knows"},
-	{"odd-status", 0, 999, NULL, VERDICT_UNKNOWN, REASON_NONE, false,
-	 "a status that no rule knows"},
-};
-
-static void default_rules(struct opened *o)
-{
-	const struct default_row *row = default_table;
-	int status = o->answer->status;
-
-	while (status < row->low || status > row->high ||
-	       (row->when && !row->when(o)))
-		row++;
-	assert(row < default_table + ARRAY_SIZE(default_table));
-	o->out->reason = row->reason;
-	if (row->gateway)
-		o->out->layer = LAYER_GATEWAY;
-	classify_say(o, row->verdict, row->name, row->why);
-	o->out->matched = strncmp(row->name, "odd-", 4) != 0;
-	if (row->verdict == VERDICT_POLL)
-		take_id(o, &o->in->profile->poll.job_id, o->out->job_id,
-			sizeof(o->out->job_id));
 }
 
 /* Location wins over the template where the profile says so. */
@@ -536,7 +377,7 @@ void classify_send(const struct classify_in *in, const struct answer *answer,
 	classify_open(&o, in, answer, out);
 	if (!classify_transport(&o) && !classify_rules(&o, &in->profile->rules)
 	    && !classify_access(&o))
-		default_rules(&o);
+		classify_defaults(&o);
 	take_location(&o);
 	classify_close(&o);
 }
@@ -550,7 +391,7 @@ void classify_probe(const struct classify_in *in, const struct answer *answer,
 	classify_open(&o, in, answer, out);
 	if (classify_transport(&o) || classify_access(&o))
 		goto done;
-	if (status >= 200 && status < 300 && !page(&o))
+	if (status >= 200 && status < 300 && o.body != BODY_HTML)
 		classify_say(&o, VERDICT_COMMIT, "probe-good", "it answers");
 	else if (status >= 300 && status < 500 && status != 408)
 		classify_say(&o, VERDICT_REJECT, "probe-neutral",

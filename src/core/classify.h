@@ -70,6 +70,11 @@ bool classify_transport(struct opened *);
 bool classify_access(struct opened *);
 /* The profile's rules in order; false when none matches. */
 bool classify_rules(struct opened *, const struct rules *);
+/* The built-in table; always decides. */
+void classify_defaults(struct opened *);
+/* The first valid source, if it is an id. */
+bool classify_take_id(struct opened *, const struct sources *, char *dst,
+		      size_t size);
 /* Escaped and cut into dst; the same of the first valid source. */
 void classify_text(char *dst, size_t size, struct span);
 void classify_take(struct opened *, const struct sources *, char *dst,

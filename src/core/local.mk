@@ -9,6 +9,7 @@ libcore_a_SOURCES = \
 	src/core/cond.c \
 	src/core/classify.h \
 	src/core/classify.c \
+	src/core/classify_default.c \
 	src/core/classify_poll.c \
 	src/core/lookup.h \
 	src/core/lookup.c \

@@ -295,10 +295,11 @@ bool request_send(struct request *r, const struct endpoint_config *e,
 		  const struct op *op, struct span payload, struct span token,
 		  const struct request_ids *ids, struct buf *error)
 {
-	const char *type = op->content_type ? op->content_type :
-		e->profile->content_type;
+	const char *type = op->content_type;
 
 	assert(e->profile && op->op_id[0]);
+	if (!type)
+		type = e->profile->content_type;
 	r->method = xstrdup(method_of(e, op));
 	r->write = is_write(r->method);
 	r->body = payload;

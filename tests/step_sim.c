@@ -39,7 +39,8 @@ static const char sim_text[] =
 "  \"failed\": [\"failed\"]},"
 " \"lookup\": {\"request\": \"GET {path}?op_id={op_id}\","
 "  \"items\": [\"/items\"], \"tag\": [\"/op_id\"], \"id\": \"/id\","
-"  \"tag_stored\": true}}";
+"  \"tag_stored\": true},"
+" \"health\": {\"request\": \"GET {base_url}/health\"}}";
 
 static const char blind_text[] =
 "{\"profile\": \"blind\", \"version\": 1,"
@@ -76,7 +77,7 @@ static const struct {
 	{"none", "blind", "none", "POST", ""},
 };
 
-enum { KEY, NATURAL, LOOKUP, NONE };
+enum { KEY = SIM_KEY, NATURAL = SIM_NATURAL, NONE = SIM_NONE };
 
 /* ---- chance ------------------------------------------------------------- */
 
@@ -135,7 +136,7 @@ static void vendor_acts(struct sim *s, struct sim_request *r)
 {
 	struct sim_op *o;
 
-	if (r->kind == SIM_TOKEN)
+	if (r->kind == SIM_TOKEN && r->status == 200)
 		s->token_good = r->token;
 	if (r->op < 0 || r->kind != SIM_SEND)
 		return;
@@ -177,7 +178,9 @@ static void read_request(struct sim *s, struct sim_request *r,
 	const char *at;
 
 	r->op = -1;
-	if (strstr(q->url, "/token")) {
+	if (strstr(q->url, "/health")) {
+		r->kind = SIM_HEALTH;
+	} else if (strstr(q->url, "/token")) {
 		r->kind = SIM_TOKEN;
 	} else if ((at = strstr(q->url, "/jobs/J"))) {
 		r->kind = SIM_POLL;
@@ -191,7 +194,8 @@ static void read_request(struct sim *s, struct sim_request *r,
 		MUST(s, at);
 		r->op = find_op(s, at + 9, strcspn(at + 9, "\n"));
 	}
-	MUST(s, r->kind == SIM_TOKEN || r->op >= 0);
+	MUST(s, r->kind == SIM_TOKEN || r->kind == SIM_HEALTH || r->op >= 0);
+	s->asked[r->kind]++;
 }
 
 /* One row a kind of trouble; shares of a hundred, the rest is fine. */
@@ -312,7 +316,7 @@ static void decide(struct sim *s, struct sim_request *r)
 static void check_start(struct sim *s, const struct sim_request *r)
 {
 	const struct endpoint_state *st = engine_state(s->world, r->place);
-	struct sim_op *o = &s->op[r->op >= 0 ? r->op : 0];
+	struct sim_op *o;
 
 	if (r->kind == SIM_TOKEN)
 		return;
@@ -320,6 +324,9 @@ static void check_start(struct sim *s, const struct sim_request *r)
 	MUST(s, !s->told_paused[r->place]);
 	MUST(s, st->halt == HALT_NONE);
 	MUST(s, st->circuit.state != CIRCUIT_OPEN);
+	if (r->op < 0)
+		return;
+	o = &s->op[r->op];
 	MUST(s, o->in_flight == 0);
 	if (r->kind != SIM_SEND)
 		return;
@@ -334,7 +341,8 @@ static void check_start(struct sim *s, const struct sim_request *r)
 static void show(const struct sim *s, const char *what,
 		 const struct sim_request *r)
 {
-	static const char *const kinds[] = {"send", "poll", "look", "token"};
+	static const char *const kinds[] = {"send", "poll", "look", "token",
+					    "health"};
 
 	if (getenv("EDCSYNC_SIM_SHOW"))
 		print_message("%8" PRId64 " %-7s %-5s %-8s %s status %d %s%s\n",
@@ -360,6 +368,8 @@ static void sim_start(struct sim *s, const struct effect *e)
 	if (r->op >= 0)
 		s->op[r->op].in_flight++;
 	decide(s, r);
+	if (s->script)
+		s->script(s, r);
 	show(s, "start", r);
 }
 
@@ -372,7 +382,9 @@ static void body_of(const struct sim *s, const struct sim_request *r,
 
 	if (r->status == 0)
 		return;
-	if (r->kind == SIM_TOKEN && r->status == 200)
+	if (r->body)
+		buf_adds(out, r->body);
+	else if (r->kind == SIM_TOKEN && r->status == 200)
 		buf_addf(out, "{\"access_token\":\"t%d\",\"token_type\":"
 			 "\"Bearer\",\"expires_in\":20}", r->token);
 	else if (r->kind == SIM_POLL && r->status == 200)
@@ -387,6 +399,8 @@ static void body_of(const struct sim *s, const struct sim_request *r,
 		buf_addf(out, "{\"job_id\":\"J%s\"}", o->op_id);
 	else if (r->status == 201)
 		buf_adds(out, "{\"id\":\"9\"}");
+	else if (r->kind == SIM_HEALTH && r->status == 200)
+		buf_adds(out, "{\"up\":true}");
 	else if (r->status == 200)
 		buf_adds(out, "<html>maintenance</html>");
 	else
@@ -449,6 +463,18 @@ static void sim_wire(struct sim *s)
 
 /* ---- effects ------------------------------------------------------------ */
 
+static void cut(struct sim *s, struct effect *e)
+{
+	for (struct sim_request *r = s->wire; r < s->wire + SIM_WIRE_MAX; r++)
+		if (r->transfer == e->transfer) {
+			e->left = r->left;
+			if (r->op >= 0)
+				s->op[r->op].in_flight--;
+			r->transfer = 0;
+			r->orphan = r->left && r->act_ms > 0;
+		}
+}
+
 static void on_effect(void *ctx, struct effect *e)
 {
 	struct sim *s = ctx;
@@ -475,9 +501,19 @@ static void on_effect(void *ctx, struct effect *e)
 		s->secret_asked[e->endpoint] = true;
 		break;
 	case EFFECT_CANCEL:
+		cut(s, e);
+		break;
 	case EFFECT_LOG:
+		if (getenv("EDCSYNC_SIM_SHOW"))
+			print_message("%8" PRId64 " %s\n", s->now.utc_ms -
+				      SIM_EPOCH_MS, e->text);
 		break;
 	}
+}
+
+void sim_event(struct sim *s, struct event event)
+{
+	step(s, event);
 }
 
 static void step(struct sim *s, struct event event)
@@ -585,7 +621,7 @@ static void submit_batch(struct sim *s)
 
 /* ---- people ------------------------------------------------------------- */
 
-static void write_control(struct sim *s, size_t i, bool paused, bool resume)
+void sim_control(struct sim *s, size_t i, bool paused, bool resume)
 {
 	struct endpoint_control c = {.endpoint = s->ids[i], .paused = paused,
 		.by = (char *)"ann", .reason = (char *)"test",
@@ -603,14 +639,16 @@ static void people(struct sim *s)
 {
 	size_t i = (size_t)between(s, 0, SIM_PLACES - 1);
 
+	if (s->nobody)
+		return;
 	if (s->paused[i] && (one_in(s, 20) || !s->faults))
-		write_control(s, i, false, true);
+		sim_control(s, i, false, true);
 	else if (s->faults && !s->paused[i] && one_in(s, 400))
-		write_control(s, i, true, false);
+		sim_control(s, i, true, false);
 	else if (engine_state(s->world, i)->halt != HALT_NONE &&
 		 engine_state(s->world, i)->resume_seen == s->resume_seq[i] &&
 		 one_in(s, 50))
-		write_control(s, i, false, true);
+		sim_control(s, i, false, true);
 }
 
 /* ---- life cycle --------------------------------------------------------- */
@@ -690,7 +728,7 @@ static void advance(struct sim *s)
 	s->now.boot_ms += by;
 }
 
-static void turn(struct sim *s)
+void sim_turn(struct sim *s)
 {
 	advance(s);
 	vendor_jobs(s);
@@ -715,7 +753,7 @@ void sim_run(struct sim *s, int64_t for_ms)
 
 	s->faults = true;
 	while (s->now.utc_ms < until)
-		turn(s);
+		sim_turn(s);
 }
 
 static bool at_rest(struct sim *s)
@@ -746,7 +784,7 @@ void sim_finish(struct sim *s)
 	memset(s->down_until_ms, 0, sizeof(s->down_until_ms));
 	while (!at_rest(s)) {
 		for (int i = 0; i < 25; i++)
-			turn(s);
+			sim_turn(s);
 		MUST(s, s->now.utc_ms < until);
 	}
 }
@@ -877,22 +915,26 @@ static void make_config(struct sim *s)
 	buf_release(&text);
 }
 
-static void add_op(struct sim *s, size_t place, int record, int version)
+void sim_add(struct sim *s, size_t place, int record, int version)
 {
 	struct sim_op *o = &s->op[s->ops++];
 	struct intake_in in = {.config = s->config};
 	struct line_result result = {0};
 	struct buf text = BUF_INIT;
 	struct line line;
+	bool own = s->store->tx == TX_IDLE;
 	int rc;
 
+	MUST(s, s->ops <= SIM_OPS_MAX);
+	if (own)
+		MUST(s, s->store->ops->begin(s->store, DURABLE) == ST_OK);
 	memset(o, 0, sizeof(*o));
 	snprintf(o->op_id, sizeof(o->op_id), "%s-%d-%d", places[place].name,
 		 record, version);
 	o->place = place;
 	o->record = record;
 	o->version = version;
-	o->refuse = one_in(s, 10);
+	o->refuse = !s->nobody && one_in(s, 10);
 	buf_addf(&text, "{\"op_id\":\"%s\",\"endpoint\":\"%s\",\"study_oid\":"
 		 "\"S\",\"subject_key\":\"U%d\",\"form_oid\":\"F%d\","
 		 "\"method\":\"%s\",\"payload\":{\"v\":%d}}", o->op_id,
@@ -909,6 +951,9 @@ static void add_op(struct sim *s, size_t place, int record, int version)
 	MUST(s, rc >= 0);
 	MUST(s, result.result == SUBMIT_QUEUED ||
 	     result.result == SUBMIT_NEWER);
+	if (own)
+		MUST(s, s->store->ops->commit(s->store) == ST_OK);
+	s->due_ms = s->now.utc_ms;
 	line_release(&line);
 	buf_release(&text);
 }
@@ -921,12 +966,12 @@ static void add_ops(struct sim *s)
 			int versions = (int)between(s, 1, 4);
 
 			for (int v = 1; v <= versions; v++)
-				add_op(s, place, (int)place * 4 + r, v);
+				sim_add(s, place, (int)place * 4 + r, v);
 		}
 	MUST(s, s->store->ops->commit(s->store) == ST_OK);
 }
 
-void sim_open(struct sim *s, uint64_t seed, bool memory)
+void sim_open(struct sim *s, uint64_t seed, bool ops)
 {
 	struct store_options o = {.program = "test", .create = true,
 				  .anchor_every_ms = 60000};
@@ -950,15 +995,16 @@ void sim_open(struct sim *s, uint64_t seed, bool memory)
 	o.key_file = key;
 	o.anchor_file = anchors;
 	o.now_ms = s->now.utc_ms;
-	rc = memory ? store_mem_open(&o, &s->store, &error)
-		    : store_sqlite_open(&o, &s->store, &error);
+	rc = store_sqlite_open(&o, &s->store, &error);
 	if (rc < 0)
 		print_error("%s\n", buf_text(&error));
 	MUST(s, rc >= 0);
 	buf_release(&error);
 	make_config(s);
 	open_engine(s);
-	add_ops(s);
+	if (ops)
+		add_ops(s);
+	s->nobody = !ops;
 }
 
 void sim_close(struct sim *s)

@@ -8,7 +8,7 @@
 
 #include "engine/committer.h"
 
-#define SIM_OPS_MAX 64
+#define SIM_OPS_MAX 128
 #define SIM_WIRE_MAX 64
 #define SIM_PLACES 4			/* one a mode */
 
@@ -28,7 +28,8 @@ struct sim_op {
 struct sim_request {
 	int transfer;			/* 0: free */
 	size_t place;
-	enum { SIM_SEND, SIM_POLL, SIM_LOOK, SIM_TOKEN } kind;
+	enum { SIM_SEND, SIM_POLL, SIM_LOOK, SIM_TOKEN, SIM_HEALTH,
+	       SIM_KINDS } kind;
 	int op;				/* index, -1 none */
 	int64_t act_ms;			/* the vendor acts on it; 0 = never */
 	int64_t answer_ms;
@@ -39,10 +40,14 @@ struct sim_request {
 	bool left;
 	bool commits, queues;
 	int retry_after_s;		/* -1 none */
+	const char *body;		/* NULL: what the status says */
 	int token;			/* it was sent with; SIM_TOKEN: issues */
 };
 
 struct sim {
+	/* A scripted vendor: may change what was decided. NULL: chance. */
+	void (*script)(struct sim *, struct sim_request *);
+	int asked[SIM_KINDS], left_out;	/* requests so far; free use */
 	uint64_t random, seed;
 	struct clock_now now;
 	struct config *config;
@@ -68,11 +73,22 @@ struct sim {
 	bool faults;
 	int crash_in;			/* effects until the engine dies; -1 */
 	bool crashed;
+	bool nobody;			/* no person acts by chance */
 	bool trouble;			/* the store takes nothing */
 	int64_t steps, crashes;
 };
 
-void sim_open(struct sim *, uint64_t seed, bool memory);
+enum { SIM_KEY, SIM_NATURAL, SIM_LOOKUP, SIM_NONE };
+
+/* ops: with a few operations of every mode; else add them. */
+void sim_open(struct sim *, uint64_t seed, bool ops);
+void sim_add(struct sim *, size_t place, int record, int version);
+/* One turn of the engine, a few ms later. */
+void sim_turn(struct sim *);
+/* A person pauses or resumes. */
+void sim_control(struct sim *, size_t place, bool paused, bool resume);
+/* A person waits for nothing: halts stay. */
+void sim_event(struct sim *, struct event);
 /* Runs with faults until for_ms of virtual time went by. */
 void sim_run(struct sim *, int64_t for_ms);
 /* Faults off: everything that can move must come to rest. */

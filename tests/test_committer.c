@@ -53,7 +53,7 @@ static struct sim *open_sim(void)
 {
 	struct sim *s = xcalloc(1, sizeof(*s));
 
-	sim_open(s, 7, false);
+	sim_open(s, 7, true);
 	whole = s->store->ops;
 	broken = *whole;
 	broken.commit = broken_commit;

@@ -1,8 +1,9 @@
 /*
- * test_step.c - the engine's step under virtual time: DESIGN.md section 15.
+ * test_step.c - the engine's step under virtual time: DESIGN.md section 15,
+ * and the rules of one endpoint against a vendor that follows a script.
  *
- * EDCSYNC_SEEDS=N runs N seeds (default 150), EDCSYNC_SEED=S one of them; a
- * failure prints its seed.
+ * EDCSYNC_SEEDS=N runs N seeds (default 200), EDCSYNC_SEED=S one of them; a
+ * failure prints its seed. EDCSYNC_SIM_SHOW=1 tells what happened.
  */
 #include <config.h>
 
@@ -14,16 +15,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "step_sim.h"
 
-#define SEEDS 150
+#define SEEDS 200
 
 static void one_seed(uint64_t seed)
 {
 	struct sim *s = xcalloc(1, sizeof(*s));
 
-	sim_open(s, seed, false);
+	sim_open(s, seed, true);
 	sim_run(s, 60000);
 	sim_finish(s);
 	sim_check(s);
@@ -46,9 +48,443 @@ static void nothing_lost_nothing_twice(void **state)
 		one_seed(seed);
 }
 
+/* ---- scripts ------------------------------------------------------------ */
+
+static struct sim *scene(void (*script)(struct sim *, struct sim_request *))
+{
+	struct sim *s = xcalloc(1, sizeof(*s));
+
+	sim_open(s, 1, false);
+	s->script = script;
+	return s;
+}
+
+static void leave(struct sim *s)
+{
+	sim_close(s);
+	free(s);
+}
+
+static void go(struct sim *s, int64_t for_ms)
+{
+	int64_t until = s->now.utc_ms + for_ms;
+
+	while (s->now.utc_ms < until)
+		sim_turn(s);
+}
+
+static enum halt_reason halt_of(struct sim *s, size_t place)
+{
+	return engine_state(s->world, place)->halt;
+}
+
+static void look(struct sim *s, const char *op_id, struct op *op)
+{
+	op_init(op);
+	assert_int_equal(s->store->ops->begin(s->store, DURABLE), ST_OK);
+	assert_int_equal(s->store->ops->op_find(s->store, op_id, op), ST_OK);
+	s->store->ops->rollback(s->store);
+}
+
+static enum op_state state_of(struct sim *s, const char *op_id)
+{
+	enum op_state state;
+	struct op op;
+
+	look(s, op_id, &op);
+	state = op.state;
+	op_release(&op);
+	return state;
+}
+
+static int in_state(struct sim *s, enum op_state state)
+{
+	int64_t n = 0;
+
+	assert_int_equal(s->store->ops->begin(s->store, DURABLE), ST_OK);
+	assert_int_equal(s->store->ops->count(s->store, 0, state, &n), ST_OK);
+	s->store->ops->rollback(s->store);
+	return (int)n;
+}
+
+static void answer(struct sim_request *r, int status)
+{
+	r->status = status;
+	r->transport = TRANSPORT_OK;
+	r->left = true;
+	r->commits = r->queues = false;
+}
+
+/* ---- credentials -------------------------------------------------------- */
+
+/* B040: many 401 at once, one refresh, and everybody goes on. */
+static void one_refresh_for_all(void **state)
+{
+	struct sim *s = scene(NULL);
+
+	(void)state;
+	for (int i = 0; i < 12; i++)
+		sim_add(s, SIM_KEY, i * 2, 1);
+	while (s->asked[SIM_SEND] < 4)
+		sim_turn(s);
+	assert_int_equal(s->asked[SIM_TOKEN], 1);
+	s->token_good++;		/* revoked, nobody was told */
+	go(s, 15000);
+	assert_int_equal(s->asked[SIM_TOKEN], 2);
+	assert_int_equal(in_state(s, OP_COMMITTED), 12);
+	assert_int_equal(halt_of(s, SIM_KEY), HALT_NONE);
+	leave(s);
+}
+
+/* Renewed before it expires: nobody is ever answered 401. */
+static void tokens_are_renewed_ahead(void **state)
+{
+	struct sim *s = scene(NULL);
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		sim_add(s, SIM_KEY, i * 2, 1);
+		go(s, 2000);
+	}
+	assert_int_equal(in_state(s, OP_COMMITTED), 30);
+	assert_int_equal(s->asked[SIM_SEND], 30);
+	assert_true(s->asked[SIM_TOKEN] >= 3);
+	assert_true(s->asked[SIM_TOKEN] <= 7);
+	leave(s);
+}
+
+static void always_401(struct sim *s, struct sim_request *r)
+{
+	(void)s;
+	if (r->kind == SIM_SEND)
+		answer(r, 401);
+}
+
+static void first_is_401(struct sim *s, struct sim_request *r)
+{
+	if (r->kind == SIM_SEND && r->op == 0)
+		answer(r, 401);
+	(void)s;
+}
+
+/* B043: at most one refresh and two sends, then the endpoint halts and its
+ * work stays. Released, the culprit goes last and is refused alone. */
+static void fresh_token_refused_halts(void **state)
+{
+	struct sim *s = scene(always_401);
+	struct op op;
+
+	(void)state;
+	sim_add(s, SIM_KEY, 0, 1);
+	go(s, 10000);
+	assert_int_equal(halt_of(s, SIM_KEY), HALT_FRESH_TOKEN);
+	assert_int_equal(s->asked[SIM_SEND], 2);
+	assert_int_equal(s->asked[SIM_TOKEN], 2);
+	assert_int_equal(in_state(s, OP_REJECTED), 0);
+	look(s, "key-0-1", &op);
+	assert_int_equal(op.attempts, 0);
+	op_release(&op);
+
+	for (int i = 1; i < 6; i++)
+		sim_add(s, SIM_KEY, i * 2, 1);
+	go(s, 3000);
+	assert_int_equal(s->asked[SIM_SEND], 2);	/* it stands still */
+	s->script = first_is_401;
+	sim_control(s, SIM_KEY, false, true);
+	go(s, 20000);
+	assert_int_equal(halt_of(s, SIM_KEY), HALT_NONE);
+	assert_int_equal(in_state(s, OP_COMMITTED), 5);
+	look(s, "key-0-1", &op);
+	assert_int_equal(op.state, OP_REJECTED);
+	assert_int_equal(op.reason, REASON_UNAUTHORISED);
+	op_release(&op);
+	leave(s);
+}
+
+static void token_down(struct sim *s, struct sim_request *r)
+{
+	if (r->kind == SIM_TOKEN && s->asked[SIM_TOKEN] <= 3)
+		answer(r, 503);
+}
+
+/* B044: trouble at the token endpoint is trouble, not a refusal. */
+static void token_trouble_backs_off(void **state)
+{
+	struct sim *s = scene(token_down);
+	struct op op;
+
+	(void)state;
+	sim_add(s, SIM_KEY, 0, 1);
+	go(s, 60000);
+	assert_int_equal(halt_of(s, SIM_KEY), HALT_NONE);
+	assert_int_equal(s->asked[SIM_SEND], 1);
+	assert_true(s->asked[SIM_TOKEN] >= 4);
+	look(s, "key-0-1", &op);
+	assert_int_equal(op.state, OP_COMMITTED);
+	assert_int_equal(op.attempts, 1);
+	op_release(&op);
+	leave(s);
+}
+
+static void client_refused(struct sim *s, struct sim_request *r)
+{
+	(void)s;
+	if (r->kind != SIM_TOKEN)
+		return;
+	answer(r, 401);
+	r->body = "{\"error\":\"invalid_client\"}";
+}
+
+static void refused_client_halts_and_keeps_the_work(void **state)
+{
+	struct sim *s = scene(client_refused);
+
+	(void)state;
+	sim_add(s, SIM_KEY, 0, 1);
+	sim_add(s, SIM_KEY, 2, 1);
+	go(s, 60000);
+	assert_int_equal(halt_of(s, SIM_KEY), HALT_CREDENTIALS);
+	assert_int_equal(s->asked[SIM_TOKEN], 1);
+	assert_int_equal(s->asked[SIM_SEND], 0);
+	assert_int_equal(in_state(s, OP_QUEUED), 2);
+	s->script = NULL;		/* the new secret is in its file */
+	sim_control(s, SIM_KEY, false, true);
+	go(s, 20000);
+	assert_int_equal(in_state(s, OP_COMMITTED), 2);
+	leave(s);
+}
+
+/* ---- halts -------------------------------------------------------------- */
+
+static void forbidden(struct sim *s, struct sim_request *r)
+{
+	(void)s;
+	if (r->kind == SIM_SEND)
+		answer(r, 403);
+}
+
+static void twenty_forbidden_in_a_row_halt(void **state)
+{
+	struct sim *s = scene(forbidden);
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		sim_add(s, SIM_NONE, i * 2, 1);
+	go(s, 60000);
+	assert_int_equal(halt_of(s, SIM_NONE), HALT_UNAUTHORISED_RUN);
+	assert_true(in_state(s, OP_REJECTED) >= CAP_UNAUTHORISED_OPS - 1);
+	assert_true(in_state(s, OP_QUEUED) >= 30 - CAP_UNAUTHORISED_OPS - 4);
+	leave(s);
+}
+
+static void odd(struct sim *s, struct sim_request *r)
+{
+	(void)s;
+	if (r->kind != SIM_SEND)
+		return;
+	answer(r, 299);
+	r->body = "{\"mood\":\"strange\"}";
+}
+
+static void five_odd_answers_halt(void **state)
+{
+	struct sim *s = scene(odd);
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		sim_add(s, SIM_NONE, i * 2, 1);
+	go(s, 60000);
+	/* Five failures in a row open the circuit, too; the halt is told. */
+	assert_int_equal(halt_of(s, SIM_NONE), HALT_ODD_ANSWERS);
+	assert_true(s->asked[SIM_SEND] <= CAP_ODD_ANSWERS + 4);
+	assert_true(in_state(s, OP_DEAD) >= CAP_ODD_ANSWERS);
+	leave(s);
+}
+
+static void long_wait(struct sim *s, struct sim_request *r)
+{
+	if (r->kind == SIM_SEND && s->asked[SIM_SEND] == 1) {
+		answer(r, 429);
+		r->retry_after_s = 2 * 86400;
+	}
+}
+
+static void very_long_waits_halt_until_then(void **state)
+{
+	struct sim *s = scene(long_wait);
+	int64_t began = s->now.utc_ms;
+
+	(void)state;
+	sim_add(s, SIM_NONE, 0, 1);
+	go(s, 20000);
+	assert_int_equal(halt_of(s, SIM_NONE), HALT_VENDOR_WAIT);
+	assert_true(engine_state(s->world, SIM_NONE)->halt_until_ms >=
+		    began + 2 * INT64_C(86400000));
+	assert_int_equal(s->asked[SIM_SEND], 1);
+	/* A person may end it. The operation's own wait stays. */
+	sim_control(s, SIM_NONE, false, true);
+	go(s, 5000);
+	assert_int_equal(halt_of(s, SIM_NONE), HALT_NONE);
+	leave(s);
+}
+
+/* ---- pause, circuit, clock, stop ---------------------------------------- */
+
+static void a_pause_binds_and_ends(void **state)
+{
+	struct sim *s = scene(NULL);
+
+	(void)state;
+	sim_control(s, SIM_NATURAL, true, false);
+	go(s, 1500);
+	for (int i = 0; i < 4; i++)
+		sim_add(s, SIM_NATURAL, i * 2, 1);
+	go(s, 20000);
+	assert_int_equal(s->asked[SIM_SEND], 0);
+	assert_int_equal(in_state(s, OP_QUEUED), 4);
+	sim_control(s, SIM_NATURAL, false, true);
+	go(s, 5000);
+	assert_int_equal(in_state(s, OP_COMMITTED), 4);
+	leave(s);
+}
+
+static void down(struct sim *s, struct sim_request *r)
+{
+	if (s->left_out)
+		return;
+	r->transport = TRANSPORT_REFUSED;
+	r->status = 0;
+	r->left = r->commits = false;
+	r->act_ms = 0;
+}
+
+/* B027: an outage costs no attempts while the circuit is open, and nothing
+ * ends in the dead letters for it. Probes are reads where there are any. */
+static void an_outage_burns_no_attempts(void **state)
+{
+	struct sim *s = scene(down);
+	int sends;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		sim_add(s, SIM_NATURAL, i * 2, 1);
+	go(s, 20000);
+	assert_int_equal(engine_state(s->world, SIM_NATURAL)->circuit.state,
+			 CIRCUIT_OPEN);
+	sends = s->asked[SIM_SEND];
+	go(s, 600000);
+	assert_int_equal(s->asked[SIM_SEND], sends);
+	assert_true(s->asked[SIM_HEALTH] > 5);
+	assert_int_equal(in_state(s, OP_DEAD), 0);
+	s->left_out = 1;
+	go(s, 60000);
+	assert_int_equal(in_state(s, OP_COMMITTED), 20);
+	leave(s);
+}
+
+/* Without a read to probe by, one operation is the probe. */
+static void without_reads_one_operation_probes(void **state)
+{
+	struct sim *s = scene(down);
+	int sends;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		sim_add(s, SIM_NONE, i * 2, 1);
+	go(s, 20000);
+	sends = s->asked[SIM_SEND];
+	go(s, 100000);
+	assert_true(s->asked[SIM_SEND] > sends);
+	assert_true(s->asked[SIM_SEND] <= sends + 12);
+	assert_int_equal(in_state(s, OP_DEAD), 0);
+	s->left_out = 1;
+	go(s, 60000);
+	assert_int_equal(in_state(s, OP_COMMITTED), 8);
+	leave(s);
+}
+
+static void wait_ten(struct sim *s, struct sim_request *r)
+{
+	if (r->kind == SIM_SEND && s->asked[SIM_SEND] == 1) {
+		answer(r, 429);
+		r->retry_after_s = 10;
+	}
+}
+
+/* The clock jumps ahead by an hour: the wait takes as long as it had to. */
+static void a_clock_step_shortens_no_wait(void **state)
+{
+	struct sim *s = scene(wait_ten);
+	const int64_t hour = 3600000;
+	int64_t told;
+
+	(void)state;
+	sim_add(s, SIM_NATURAL, 0, 1);
+	while (!engine_state(s->world, SIM_NATURAL)->gate.paced_until_ms)
+		sim_turn(s);
+	go(s, 1000);
+	told = s->not_before_ms[SIM_NATURAL];
+	s->now.utc_ms += hour;
+	s->not_before_ms[SIM_NATURAL] = told + hour;
+	s->filling->clock_delta_ms = hour;
+	sim_event(s, (struct event){.kind = EVENT_CLOCK, .delta_ms = hour});
+	go(s, 5000);
+	assert_int_equal(s->asked[SIM_SEND], 1);
+	go(s, 10000);
+	assert_int_equal(state_of(s, "natural-0-1"), OP_COMMITTED);
+	leave(s);
+}
+
+static void never(struct sim *s, struct sim_request *r)
+{
+	(void)s;
+	if (r->kind == SIM_SEND)
+		r->answer_ms = INT64_MAX;
+}
+
+/* Unsent intents go back; what is cut is unknown, and nothing starts. */
+static void stop_withdraws_and_cuts(void **state)
+{
+	struct sim *s = scene(never);
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		sim_add(s, SIM_NONE, i * 2, 1);
+	go(s, 3000);
+	assert_int_equal(s->asked[SIM_SEND], 4);
+	assert_int_equal(engine_on_wire(s->world), 4);
+	assert_true(engine_in_flight(s->world) > 4);
+	sim_event(s, (struct event){.kind = EVENT_STOP});
+	assert_int_equal(engine_in_flight(s->world), 4);
+	go(s, 500);
+	assert_int_equal(in_state(s, OP_QUEUED), 16);
+	assert_int_equal(in_state(s, OP_SENDING), 4);
+	sim_event(s, (struct event){.kind = EVENT_CUT});
+	assert_int_equal(engine_in_flight(s->world), 0);
+	go(s, 500);
+	assert_int_equal(s->asked[SIM_SEND], 4);
+	assert_int_equal(in_state(s, OP_SENDING), 0);
+	/* Mode none: unknown means a person. */
+	assert_int_equal(in_state(s, OP_DEAD), 4);
+	leave(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_refresh_for_all),
+		cmocka_unit_test(tokens_are_renewed_ahead),
+		cmocka_unit_test(fresh_token_refused_halts),
+		cmocka_unit_test(token_trouble_backs_off),
+		cmocka_unit_test(refused_client_halts_and_keeps_the_work),
+		cmocka_unit_test(twenty_forbidden_in_a_row_halt),
+		cmocka_unit_test(five_odd_answers_halt),
+		cmocka_unit_test(very_long_waits_halt_until_then),
+		cmocka_unit_test(a_pause_binds_and_ends),
+		cmocka_unit_test(an_outage_burns_no_attempts),
+		cmocka_unit_test(without_reads_one_operation_probes),
+		cmocka_unit_test(a_clock_step_shortens_no_wait),
+		cmocka_unit_test(stop_withdraws_and_cuts),
 		cmocka_unit_test(nothing_lost_nothing_twice),
 	};
 

@@ -162,6 +162,6 @@ void classify_defaults(struct opened *o)
 	classify_say(o, row->verdict, row->name, row->why);
 	o->out->matched = strncmp(row->name, "odd-", 4) != 0;
 	if (row->verdict == VERDICT_POLL)
-		classify_take_id(o, &o->in->profile->poll.job_id, o->out->job_id,
-			sizeof(o->out->job_id));
+		classify_take_id(o, &o->in->profile->poll.job_id,
+				 o->out->job_id, sizeof(o->out->job_id));
 }

@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -441,42 +443,90 @@ static const struct {
 	{0x6969, "NFS"}, {0x517b, "SMB"}, {0xff534d42, "CIFS"},
 	{0xfe534d42, "SMB2"}, {0x01021997, "9p"}, {0x5346414f, "AFS"},
 	{0x6b414653, "AFS"}, {0x73757245, "Coda"}, {0x564c, "NCP"},
-	{0x00c36400, "Ceph"}, {0x65735546, "FUSE"}, {0x7461636f, "OCFS2"},
+	{0x00c36400, "Ceph"}, {0x7461636f, "OCFS2"},
 	{0x01161970, "GFS2"}, {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},
 };
 
-/* statfs of the file, or of the folder it is going to be in. */
-static bool statfs_near(const char *path, struct statfs *s)
+/* The file, or the folder it is going to be in; owned. */
+static char *what_exists(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder;
-	bool good;
 
-	if (!statfs(path, s))
-		return true;
+	if (!access(path, F_OK))
+		return xstrdup(path);
 	if (!slash)
-		return !statfs(".", s);
-	folder = xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
-	good = !statfs(folder, s);
-	free(folder);
-	return good;
+		return xstrdup(".");
+	return xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-bool path_is_network(const char *path, char kind[32])
+#define FUSE_MAGIC 0x65735546ul
+
+/* Kinds of FUSE that reach another machine; others are local disks. */
+static const char *const fuse_networks[] = {
+	"fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.rclone",
+	"fuse.davfs", "fuse.gcsfuse", "fuse.cephfs", "fuse.curlftpfs",
+	"fuse.juicefs", "fuse.moosefs",
+};
+
+/* The mount table alone tells FUSE file systems apart: by device. Lines:
+ * "id parent major:minor root mount options - type source options". */
+static bool is_network_fuse(const char *path, char kind[32])
 {
-	struct statfs s;
+	struct stat sb;
+	char line[4096], want[32], device[32];
+	FILE *f = stat(path, &sb) ? NULL : fopen("/proc/self/mountinfo", "re");
+	bool found = false;
 	size_t i;
 
-	assert(path && kind);
-	kind[0] = '\0';
-	if (!statfs_near(path, &s))
+	if (!f)
 		return false;
+	snprintf(want, sizeof(want), "%u:%u", major(sb.st_dev),
+		 minor(sb.st_dev));
+	while (!found && fgets(line, sizeof(line), f)) {
+		const char *type = strstr(line, " - ");
+
+		if (!type || sscanf(line, "%*d %*d %31s", device) != 1 ||
+		    strcmp(device, want))
+			continue;
+		for (i = 0; !found && i < ARRAY_SIZE(fuse_networks); i++)
+			found = !strncmp(type + 3, fuse_networks[i],
+					 strlen(fuse_networks[i]));
+		if (found)
+			snprintf(kind, 32, "%s", fuse_networks[i - 1]);
+	}
+	fclose(f);
+	return found;
+}
+
+static bool is_network(const char *path, char kind[32])
+{
+	struct statfs s;
+	unsigned long magic;
+	size_t i;
+
+	if (statfs(path, &s))
+		return false;
+	magic = (unsigned long)s.f_type & 0xffffffff;
+	if (magic == FUSE_MAGIC)
+		return is_network_fuse(path, kind);
 	for (i = 0; i < ARRAY_SIZE(networks); i++) {
-		if (((unsigned long)s.f_type & 0xffffffff) !=
-		    networks[i].magic)
+		if (magic != networks[i].magic)
 			continue;
 		snprintf(kind, 32, "%s", networks[i].name);
 		return true;
 	}
 	return false;
+}
+
+bool path_is_network(const char *path, char kind[32])
+{
+	char *there;
+	bool network;
+
+	assert(path && kind);
+	kind[0] = '\0';
+	there = what_exists(path);
+	network = is_network(there, kind);
+	free(there);
+	return network;
 }

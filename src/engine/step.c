@@ -341,16 +341,18 @@ static int credit_total(struct engine_world *w, struct place *p)
 	int max = p->config->max_in_flight;
 	int allows = circuit_allows(&p->state.circuit, max);
 	int held = p->on_wire + p->ready_n;
-	int tokens, total;
+	int tokens, total, first;
 
 	if (allows == 0)
 		return 0;
 	/* A slow start claims little ahead; room for one more lets the one
 	 * that brought a halt go last. */
 	total = (allows < max ? allows + 1 : 2 * max) - held;
+	/* One, to want a token for; another where one has to go last. */
+	first = p->state.halt_op && !p->others_through ? 2 : 1;
 	if (!p->cred.usable && p->config->credential.kind != CRED_NONE &&
-	    total > 1 - held)
-		total = 1 - held;	/* one, to want a token for */
+	    total > first - held)
+		total = first - held;
 	tokens = gate_allows(&p->state.gate, p->config, w->now.utc_ms) -
 		 p->ready_n - p->looking;
 	if (total > tokens)

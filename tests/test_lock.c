@@ -2,6 +2,7 @@
  * test_lock.c - turnstile and engine lock between processes. Children speak
  * through pipes: a test waits for a byte, never for time to pass.
  */
+#define _GNU_SOURCE
 #include "check.h"
 
 #include <fcntl.h>

@@ -2,6 +2,7 @@
  * test_migrate.c - the schema's history: killed at any statement, opened by
  * many at once, newer than the program, not ours at all.
  */
+#define _GNU_SOURCE
 #include "check.h"
 
 #include <signal.h>

@@ -3,6 +3,7 @@
  * processes, the log, the disk, the search index (field reports B082, B084,
  * B085, B095).
  */
+#define _GNU_SOURCE
 #include "check.h"
 
 #include <signal.h>

@@ -3,6 +3,7 @@
  * round trips, compare-and-set, order, counters, savepoints, and that a
  * rollback really undoes everything. A new back-end adds one line to OPENERS.
  */
+#define _GNU_SOURCE
 #include "check.h"
 
 #include <stdlib.h>

@@ -132,6 +132,7 @@ SLOT(record_same,
      (int64_t a, const char *b, const char *c, const char *d, struct op *e),
      (a, b, c, d, e))
 SLOT(record_earlier, (int64_t a, int64_t b, int64_t *c), (a, b, c))
+SLOT(record_waiting, (int64_t a, int64_t b, int64_t *c), (a, b, c))
 SLOT(record_later, (int64_t a, int64_t b, int64_t *c), (a, b, c))
 SLOT(op_insert, (struct op *a, struct span b, struct span c), (a, b, c))
 SLOT(op_get, (int64_t a, struct op *b), (a, b))
@@ -198,6 +199,7 @@ static const struct store_ops fault_ops = {
 	.record_newest = f_record_newest,
 	.record_same = f_record_same,
 	.record_earlier = f_record_earlier,
+	.record_waiting = f_record_waiting,
 	.record_later = f_record_later,
 	.op_insert = f_op_insert,
 	.op_get = f_op_get,

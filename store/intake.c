@@ -294,6 +294,8 @@ static int insert(struct taking *t)
 		rc = t->st->ops->op_insert(t->st, op,
 					   buf_span(&t->line->payload),
 					   buf_span(&t->line->sent));
+	if (rc == ST_OK && op_claimable(op->state))
+		rc = lane_entered(t->st, op, t->config);
 	if (rc == ST_OK)
 		rc = remember(t, op->op);
 	if (rc == ST_OK)

@@ -2,9 +2,12 @@
  * Who may go: the lane of an operation and the saving of its row.
  *
  * Runnable is the lane's first by place, when nothing in the lane is moving
- * and no earlier one of its record blocks. It is kept right by whoever
- * changes an operation, so that a claim finds its work by one index. Moving
- * `runnable` along is no change of the operation: its version stays.
+ * and no earlier one of its record blocks. One that waits for an earlier one
+ * of its record (of unknown outcome, unwatched) steps out of the lane: it is
+ * stored as blocking its record only, so that the rest of the subject goes
+ * on, and steps in again when the record is free. All this is kept right by
+ * whoever changes an operation, so that a claim finds its work by one index.
+ * It is no change of the operation: its version stays.
  */
 #include <assert.h>
 #include <string.h>
@@ -91,19 +94,24 @@ static int step_back(struct store *st, int64_t active,
 	return rc;
 }
 
+/* The first goes, or steps out when its record is not free: *next then. */
 static int let_first(struct store *st, int64_t first,
-		     const struct endpoint_config *config)
+		     const struct endpoint_config *config, bool *next)
 {
 	struct op op;
-	bool blocked;
 	int rc;
 
 	op_init(&op);
 	rc = st->ops->op_get(st, first, &op);
 	if (rc == ST_OK && op_claimable(op.state) && !op_moving(op.state)) {
-		blocked = record_blocks(st, &op, &rc);
-		if (rc == ST_OK)
-			rc = set_runnable(st, &op, !blocked, config);
+		*next = record_blocks(st, &op, &rc);
+		if (rc == ST_OK && *next) {
+			op.runnable = false;
+			rc = st->ops->op_save(st, &op, op.version,
+					      BLOCKS_RECORD);
+		} else if (rc == ST_OK) {
+			rc = set_runnable(st, &op, true, config);
+		}
 	}
 	op_release(&op);
 	return rc;
@@ -112,19 +120,60 @@ static int let_first(struct store *st, int64_t first,
 int lane_refresh(struct store *st, int64_t lane,
 		 const struct endpoint_config *config)
 {
-	int64_t first = 0, active = 0;
-	bool moving = false;
-	int rc = st->ops->lane(st, lane, &first, &active);
+	bool moving, next = true;
+	int rc = ST_OK;
 
-	if (rc < 0)
-		return rc;
-	if (rc == ST_NONE || !first)
-		return ST_OK;
-	if (active && active != first)
-		rc = step_back(st, active, config, &moving);
-	if (rc < 0 || moving)
-		return rc;
-	return let_first(st, first, config);
+	while (rc == ST_OK && next) {
+		int64_t first = 0, active = 0;
+
+		moving = next = false;
+		rc = st->ops->lane(st, lane, &first, &active);
+		if (rc < 0)
+			return rc;
+		if (rc == ST_NONE || !first)
+			return ST_OK;
+		if (active && active != first)
+			rc = step_back(st, active, config, &moving);
+		if (rc < 0 || moving)
+			return rc;
+		rc = let_first(st, first, config, &next);
+	}
+	return rc;
+}
+
+/* The record may be free now: the next one of it steps in again. */
+static int step_in(struct store *st, const struct op *after,
+		   const struct endpoint_config *config)
+{
+	int64_t next = 0;
+	struct op op;
+	int rc = st->ops->record_waiting(st, after->record.id, after->place,
+					 &next);
+
+	if (rc)
+		return rc < 0 ? rc : ST_OK;
+	op_init(&op);
+	rc = st->ops->op_get(st, next, &op);
+	if (rc == ST_OK && !op.runnable && !record_blocks(st, &op, &rc) &&
+	    rc == ST_OK) {
+		rc = save_row(st, &op, op.version, config);
+		if (rc == ST_OK)
+			rc = lane_refresh(st, op.lane, config);
+	}
+	op_release(&op);
+	return rc < 0 ? rc : ST_OK;
+}
+
+int lane_entered(struct store *st, const struct op *op,
+		 const struct endpoint_config *config)
+{
+	int64_t first = 0, active = 0;
+	int rc = op->runnable ? ST_NONE :
+		 st->ops->lane(st, op->lane, &first, &active);
+
+	if (rc < 0 || first != op->op)
+		return rc < 0 ? rc : ST_OK;
+	return lane_refresh(st, op->lane, config);
 }
 
 /* It was on the wire and waits again: the common way back, in one save. */
@@ -160,6 +209,9 @@ int work_save(struct store *st, struct op *op, int64_t version_seen,
 	rc = save_row(st, op, version_seen, config);
 	if (rc != ST_OK || first)
 		return rc;
-	rc = lane_refresh(st, op->lane, config);
+	if (op_blocks(op->state, op->flags, false) == BLOCKS_NOTHING)
+		rc = step_in(st, op, config);
+	if (rc >= 0)
+		rc = lane_refresh(st, op->lane, config);
 	return rc < 0 ? rc : ST_OK;
 }

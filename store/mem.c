@@ -253,6 +253,7 @@ static const struct store_ops mem_ops = {
 	.record_newest = mem_record_newest,
 	.record_same = mem_record_same,
 	.record_earlier = mem_record_earlier,
+	.record_waiting = mem_record_waiting,
 	.record_later = mem_record_later,
 	.op_insert = mem_op_insert,
 	.op_get = mem_op_get,

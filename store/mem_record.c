@@ -297,6 +297,29 @@ int mem_record_earlier(struct store *st, int64_t record, int64_t place,
 	return found ? ST_OK : ST_NONE;
 }
 
+int mem_record_waiting(struct store *st, int64_t record, int64_t place,
+		       int64_t *out)
+{
+	struct mem_table *t = &ms(st)->ops;
+	const struct op *found = NULL;
+	size_t i;
+
+	store_door_read(st);
+	assert(record > 0 && out);
+	for (i = 0; i < t->n; i++) {
+		const struct mem_op *row = t->rows[i];
+
+		if (row->op.record.id == record && row->op.place > place &&
+		    (row->op.state == OP_QUEUED ||
+		     row->op.state == OP_WAITING) &&
+		    (!found || newer(found, &row->op)))
+			found = &row->op;
+	}
+	if (found)
+		*out = found->op;
+	return found ? ST_OK : ST_NONE;
+}
+
 int mem_record_later(struct store *st, int64_t record, int64_t place,
 		     int64_t *out)
 {

@@ -238,6 +238,7 @@ static const struct store_ops sqlite_ops = {
 	.record_newest = sqlite_record_newest,
 	.record_same = sqlite_record_same,
 	.record_earlier = sqlite_record_earlier,
+	.record_waiting = sqlite_record_waiting,
 	.record_later = sqlite_record_later,
 	.op_insert = sqlite_op_insert,
 	.op_get = sqlite_op_get,

@@ -88,6 +88,7 @@ store_record_started_fn sqlite_record_started;
 store_record_newest_fn sqlite_record_newest;
 store_record_same_fn sqlite_record_same;
 store_record_earlier_fn sqlite_record_earlier;
+store_record_waiting_fn sqlite_record_waiting;
 store_record_later_fn sqlite_record_later;
 store_op_insert_fn sqlite_op_insert;
 store_op_get_fn sqlite_op_get;

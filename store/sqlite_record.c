@@ -408,6 +408,29 @@ int sqlite_record_earlier(struct store *st, int64_t record, int64_t place,
 	return store_result(st, rc);
 }
 
+int sqlite_record_waiting(struct store *st, int64_t record, int64_t place,
+			  int64_t *op)
+{
+	struct query *q;
+	int rc;
+
+	store_door_read(st);
+	assert(record > 0 && op);
+	q = DB_Q(st->db, "SELECT op FROM operation WHERE record = ?1"
+		 " AND place > ?2 AND (state = ?3 OR state = ?4)"
+		 " ORDER BY place, op LIMIT 1");
+	query_int(q, 1, record);
+	query_int(q, 2, place);
+	query_int(q, 3, OP_QUEUED);
+	query_int(q, 4, OP_WAITING);
+	rc = query_one(q);
+	if (rc == ST_OK) {
+		*op = query_col_int(q, 0);
+		query_reset(q);
+	}
+	return store_result(st, rc);
+}
+
 /* The rule is core's: rows are asked one by one, newest first. */
 int sqlite_record_later(struct store *st, int64_t record, int64_t place,
 			int64_t *op)

@@ -224,6 +224,9 @@ typedef int store_record_same_fn(struct store *, int64_t record,
 /* An earlier-placed one that blocks the record. */
 typedef int store_record_earlier_fn(struct store *, int64_t record,
 				    int64_t place, int64_t *op);
+/* The first later-placed one that is queued or waiting. */
+typedef int store_record_waiting_fn(struct store *, int64_t record,
+				    int64_t place, int64_t *op);
 /* The newest later-placed one that makes this place stale. */
 typedef int store_record_later_fn(struct store *, int64_t record,
 				  int64_t place, int64_t *op);
@@ -334,6 +337,7 @@ struct store_ops {
 	store_record_newest_fn *record_newest;
 	store_record_same_fn *record_same;
 	store_record_earlier_fn *record_earlier;
+	store_record_waiting_fn *record_waiting;
 	store_record_later_fn *record_later;
 	store_op_insert_fn *op_insert;
 	store_op_get_fn *op_get;

@@ -11,6 +11,10 @@
 bool lane_holds(const struct endpoint_config *, const struct op *);
 /* A new operation, before op_insert: runnable when nothing is before it. */
 int lane_admit(struct store *, struct op *);
+/* After op_insert: one that is first but whose record is not free makes room
+ * for the rest of its lane. */
+int lane_entered(struct store *, const struct op *,
+		 const struct endpoint_config *);
 /* Looks at a lane again and moves `runnable` to whom it belongs. */
 int lane_refresh(struct store *, int64_t lane, const struct endpoint_config *);
 

@@ -258,7 +258,40 @@ static void unknown_blocks_its_record_only(void **state)
 	room_answer(&room, i, VERDICT_COMMIT, NULL);
 	room_free(i);
 	assert_false(room_runnable(&room, c));
-	assert_null(room_claim(&room, 10));
+	/* c waits for its record; what comes after it does not. */
+	b = room_add(&room, "U1", "F3", 4);
+	assert_true(room_runnable(&room, b));
+	i = room_claim(&room, 10);
+	assert_int_equal(i->op.op, b);
+	assert_int_equal(room_free(i), 1);
+}
+
+/* A later one submitted while its record is not free, before others came. */
+static void it_steps_in_again(void **state)
+{
+	struct intent *i;
+	struct op op;
+	int64_t a, b, c;
+
+	START(PROFILE_PLAIN, ",\"idempotency\":\"none\"");
+	a = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 10);
+	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
+	room_free(i);
+	b = room_add(&room, "U1", "F1", 2);
+	c = room_add(&room, "U1", "F2", 3);
+	assert_false(room_runnable(&room, b));
+	assert_true(room_runnable(&room, c));
+	room_begin(&room);
+	room_state(&room, a, &op);
+	op.flags &= ~OP_OUTCOME_UNKNOWN;
+	op_apply(&op, EV_DISCARD, room.now);
+	assert_int_equal(work_save(room.store, &op, op.version - 1, room.ec,
+				   room.now), ST_OK);
+	room_commit(&room);
+	op_release(&op);
+	assert_true(room_runnable(&room, b));
+	assert_false(room_runnable(&room, c));
 }
 
 static void take_job(struct outcome *out)
@@ -588,6 +621,7 @@ int main(int argc, char **argv)
 		BOTH(an_earlier_one_comes_back),
 		BOTH(the_moving_one_finishes_first),
 		BOTH(unknown_blocks_its_record_only),
+		BOTH(it_steps_in_again),
 		BOTH(a_job_is_watched),
 		BOTH(the_budget_ends_after_a_last_look),
 		BOTH(cut_attempts_are_unknown),

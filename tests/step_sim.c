@@ -1,26 +1,14 @@
 #include <config.h>
 
-#include "step_sim.h"
+#include "step_sim_priv.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
 #include "store/audit.h"
 #include "store/intake.h"
-
-#define SIM_EPOCH_MS INT64_C(1700000000000)
-#define LATE_MS 2000			/* the vendor acts after the answer */
-#define TIMEOUT_MS 4000			/* connect and answer */
 
 static const char sim_text[] =
 "{\"profile\": \"sim\", \"version\": 1,"
@@ -65,9 +53,7 @@ static const char policy_text[] =
 "\"poll\": {\"first_ms\": 500, \"cap_ms\": 2000, \"budget_ms\": 60000},"
 "\"lookup\": {\"settle_ms\": 4000}";
 
-static const struct {
-	const char *name, *profile, *mode, *method, *extra;
-} places[SIM_PLACES] = {
+const struct sim_place sim_places[SIM_PLACES] = {
 	{"key", "sim", "key", "POST", ", \"credential\": {\"kind\":"
 	 " \"oauth2_client_credentials\", \"token_url\":"
 	 " \"https://sim.example/token\", \"client_id\": \"c\","
@@ -77,403 +63,7 @@ static const struct {
 	{"none", "blind", "none", "POST", ""},
 };
 
-enum { KEY = SIM_KEY, NATURAL = SIM_NATURAL, NONE = SIM_NONE };
-
-/* ---- chance ------------------------------------------------------------- */
-
-static uint64_t chance(struct sim *s)
-{
-	uint64_t z = (s->random += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static int64_t between(struct sim *s, int64_t a, int64_t b)
-{
-	return a + (int64_t)(chance(s) % (uint64_t)(b - a + 1));
-}
-
-static bool one_in(struct sim *s, int n)
-{
-	return chance(s) % (uint64_t)n == 0;
-}
-
-#define MUST(s, condition) \
-	do { \
-		if (!(condition)) { \
-			print_error("seed %" PRIu64 ", step %" PRId64 \
-				    ": %s\n", (s)->seed, (s)->steps, \
-				    #condition); \
-			fail(); \
-		} \
-	} while (0)
-
-/* ---- the vendor --------------------------------------------------------- */
-
-static void commit_it(struct sim *s, int i)
-{
-	struct sim_op *o = &s->op[i];
-
-	if (o->place == KEY && o->deduped)
-		return;			/* the key is known: nothing new */
-	o->deduped = true;
-	if (o->place == NATURAL && o->commits > 0) {
-		MUST(s, s->newest[o->record] <= o->version);
-		return;			/* the same PUT again is the same */
-	}
-	o->commits++;
-	MUST(s, o->commits == 1);
-	MUST(s, s->newest[o->record] <= o->version);
-	s->newest[o->record] = o->version;
-}
-
-static void show(const struct sim *, const char *,
-		 const struct sim_request *);
-
-static void vendor_acts(struct sim *s, struct sim_request *r)
-{
-	struct sim_op *o;
-
-	if (r->kind == SIM_TOKEN && r->status == 200)
-		s->token_good = r->token;
-	if (r->op < 0 || r->kind != SIM_SEND)
-		return;
-	o = &s->op[r->op];
-	show(s, "acts", r);
-	if (r->commits)
-		commit_it(s, r->op);
-	if (r->queues && !o->job_done_ms && !o->commits)
-		o->job_done_ms = s->now.utc_ms + between(s, 100, 1500);
-}
-
-static void vendor_jobs(struct sim *s)
-{
-	for (int i = 0; i < s->ops; i++)
-		if (s->op[i].job_done_ms && !s->op[i].commits &&
-		    s->op[i].job_done_ms <= s->now.utc_ms)
-			commit_it(s, i);
-}
-
-static int find_op(const struct sim *s, const char *id, size_t n)
-{
-	for (int i = 0; i < s->ops; i++)
-		if (strlen(s->op[i].op_id) == n &&
-		    memcmp(s->op[i].op_id, id, n) == 0)
-			return i;
-	return -1;
-}
-
-static int token_of(const struct request *q)
-{
-	const char *p = strstr(buf_text(&q->headers), "Bearer t");
-
-	return p ? (int)strtol(p + 8, NULL, 10) : 0;
-}
-
-static void read_request(struct sim *s, struct sim_request *r,
-			 const struct request *q)
-{
-	const char *at;
-
-	r->op = -1;
-	if (strstr(q->url, "/health")) {
-		r->kind = SIM_HEALTH;
-	} else if (strstr(q->url, "/token")) {
-		r->kind = SIM_TOKEN;
-	} else if ((at = strstr(q->url, "/jobs/J"))) {
-		r->kind = SIM_POLL;
-		r->op = find_op(s, at + 7, strlen(at + 7));
-	} else if ((at = strstr(q->url, "op_id="))) {
-		r->kind = SIM_LOOK;
-		r->op = find_op(s, at + 6, strlen(at + 6));
-	} else {
-		r->kind = SIM_SEND;
-		at = strstr(buf_text(&q->headers), "X-Op-ID: ");
-		MUST(s, at);
-		r->op = find_op(s, at + 9, strcspn(at + 9, "\n"));
-	}
-	MUST(s, r->kind == SIM_TOKEN || r->kind == SIM_HEALTH || r->op >= 0);
-	s->asked[r->kind]++;
-}
-
-/* One row a kind of trouble; shares of a hundred, the rest is fine. */
-static const struct trouble {
-	int share;
-	int status;
-	enum transport transport;
-	bool left, commits, queues, late, waits;
-} troubles[] = {
-	{7, 504, TRANSPORT_OK, true, true, false, false, false},
-	{6, 0, TRANSPORT_RESET, true, true, false, false, false},
-	{4, 0, TRANSPORT_TIMEOUT, true, true, false, false, false},
-	{4, 0, TRANSPORT_RESET, true, false, false, false, false},
-	{5, 0, TRANSPORT_RESET, true, true, false, true, false},
-	{4, 502, TRANSPORT_OK, true, false, false, false, false},
-	{4, 503, TRANSPORT_OK, true, false, false, false, true},
-	{3, 503, TRANSPORT_OK, true, false, false, false, false},
-	{5, 429, TRANSPORT_OK, true, false, false, false, true},
-	{6, 202, TRANSPORT_OK, true, false, true, false, false},
-	{2, 0, TRANSPORT_RESET, true, false, true, false, false},
-	{3, 201, TRANSPORT_TRUNCATED, true, true, false, false, false},
-	{3, 0, TRANSPORT_REFUSED, false, false, false, false, false},
-	{2, 200, TRANSPORT_OK, true, false, false, false, false},
-};
-
-static void trouble_send(struct sim *s, struct sim_request *r,
-			 const struct trouble *t)
-{
-	r->status = t->status;
-	r->transport = t->transport;
-	r->left = t->left;
-	r->commits = t->commits;
-	r->queues = t->queues;
-	r->retry_after_s = t->waits ? (int)between(s, 1, 6) : -1;
-	r->answer_ms = s->now.utc_ms + (t->transport == TRANSPORT_TIMEOUT
-		? TIMEOUT_MS : between(s, 5, 100));
-	/* A late write of an older PUT is the vendor's order to keep. */
-	r->act_ms = t->late && r->place != NATURAL
-		? r->answer_ms + between(s, 1, LATE_MS)
-		: s->now.utc_ms + between(s, 1, r->answer_ms - s->now.utc_ms);
-}
-
-static void decide_send(struct sim *s, struct sim_request *r)
-{
-	struct sim_op *o = &s->op[r->op];
-	int roll = (int)(chance(s) % 100);
-
-	if (r->place == KEY && r->token != s->token_good) {
-		r->status = 401;
-		return;
-	}
-	if (o->refuse) {
-		r->status = 422;
-		if (s->faults && roll < 10)
-			r->status = 504;
-		return;
-	}
-	if (o->place == KEY && o->job_done_ms && !o->commits) {
-		r->status = 202;	/* the same key: the same job */
-		return;
-	}
-	r->status = 201;
-	r->commits = true;
-	for (size_t i = 0; s->faults && i < ARRAY_SIZE(troubles); i++) {
-		if (roll < troubles[i].share) {
-			trouble_send(s, r, &troubles[i]);
-			return;
-		}
-		roll -= troubles[i].share;
-	}
-}
-
-static void decide_read(struct sim *s, struct sim_request *r)
-{
-	r->status = 200;
-	if (r->kind == SIM_TOKEN)
-		r->token = s->token_good + 1;
-	if (!s->faults || !one_in(s, 6))
-		return;
-	if (one_in(s, 2)) {
-		r->status = 503;
-		r->retry_after_s = r->kind == SIM_TOKEN || one_in(s, 2)
-			? -1 : (int)between(s, 1, 3);
-		r->act_ms = 0;
-	} else {
-		r->status = 0;
-		r->transport = TRANSPORT_RESET;
-	}
-}
-
-static void decide(struct sim *s, struct sim_request *r)
-{
-	int64_t now = s->now.utc_ms;
-
-	r->transport = TRANSPORT_OK;
-	r->left = true;
-	r->retry_after_s = -1;
-	r->answer_ms = now + between(s, 2, 120);
-	r->act_ms = now + between(s, 1, r->answer_ms - now);
-	if (s->down_until_ms[r->place] > now) {
-		r->status = 0;
-		r->transport = TRANSPORT_REFUSED;
-		r->left = false;
-		r->act_ms = 0;
-		return;
-	}
-	if (r->kind == SIM_SEND)
-		decide_send(s, r);
-	else
-		decide_read(s, r);
-	if (s->faults && one_in(s, 150))
-		s->down_until_ms[r->place] = now + between(s, 2000, 15000);
-	if (s->faults && one_in(s, 60))
-		s->token_good++;	/* revoked */
-}
-
-/* What must hold whenever a request leaves. */
-static void check_start(struct sim *s, const struct sim_request *r)
-{
-	const struct endpoint_state *st = engine_state(s->world, r->place);
-	struct sim_op *o;
-
-	if (r->kind == SIM_TOKEN)
-		return;
-	MUST(s, s->now.utc_ms >= s->not_before_ms[r->place]);
-	MUST(s, !s->told_paused[r->place]);
-	MUST(s, st->halt == HALT_NONE);
-	MUST(s, st->circuit.state != CIRCUIT_OPEN);
-	if (r->op < 0)
-		return;
-	o = &s->op[r->op];
-	MUST(s, o->in_flight == 0);
-	if (r->kind != SIM_SEND)
-		return;
-	for (int i = 0; i < s->ops; i++)
-		MUST(s, s->op[i].record != o->record || !s->op[i].in_flight);
-	MUST(s, s->started[o->record] <= o->version);
-	s->started[o->record] = o->version;
-	o->sends++;
-}
-
-/* EDCSYNC_SIM_SHOW=1 tells what happened before a failure. */
-static void show(const struct sim *s, const char *what,
-		 const struct sim_request *r)
-{
-	static const char *const kinds[] = {"send", "poll", "look", "token",
-					    "health"};
-
-	if (getenv("EDCSYNC_SIM_SHOW"))
-		print_message("%8" PRId64 " %-7s %-5s %-8s %s status %d %s%s\n",
-			      s->now.utc_ms - SIM_EPOCH_MS, what,
-			      kinds[r->kind], places[r->place].name,
-			      r->op >= 0 ? s->op[r->op].op_id : "-", r->status,
-			      transport_name(r->transport),
-			      r->commits ? " commits" : "");
-}
-
-static void sim_start(struct sim *s, const struct effect *e)
-{
-	struct sim_request *r = s->wire;
-
-	while (r->transfer || r->orphan)
-		MUST(s, ++r < s->wire + SIM_WIRE_MAX);
-	memset(r, 0, sizeof(*r));
-	r->transfer = e->transfer;
-	r->place = e->endpoint;
-	r->token = token_of(e->request);
-	read_request(s, r, e->request);
-	check_start(s, r);
-	if (r->op >= 0)
-		s->op[r->op].in_flight++;
-	decide(s, r);
-	if (s->script)
-		s->script(s, r);
-	show(s, "start", r);
-}
-
-/* ---- answers ------------------------------------------------------------ */
-
-static void body_of(const struct sim *s, const struct sim_request *r,
-		    struct buf *out)
-{
-	const struct sim_op *o = r->op >= 0 ? &s->op[r->op] : NULL;
-
-	if (r->status == 0)
-		return;
-	if (r->body)
-		buf_adds(out, r->body);
-	else if (r->kind == SIM_TOKEN && r->status == 200)
-		buf_addf(out, "{\"access_token\":\"t%d\",\"token_type\":"
-			 "\"Bearer\",\"expires_in\":20}", r->token);
-	else if (r->kind == SIM_POLL && r->status == 200)
-		buf_addf(out, "{\"status\":\"%s\"}",
-			 o->commits ? "completed" : "running");
-	else if (r->kind == SIM_LOOK && r->status == 200 && o->commits)
-		buf_addf(out, "{\"items\":[{\"op_id\":\"%s\",\"id\":\"9\"}]}",
-			 o->op_id);
-	else if (r->kind == SIM_LOOK && r->status == 200)
-		buf_adds(out, "{\"items\":[]}");
-	else if (r->kind == SIM_SEND && r->status == 202)
-		buf_addf(out, "{\"job_id\":\"J%s\"}", o->op_id);
-	else if (r->status == 201)
-		buf_adds(out, "{\"id\":\"9\"}");
-	else if (r->kind == SIM_HEALTH && r->status == 200)
-		buf_adds(out, "{\"up\":true}");
-	else if (r->status == 200)
-		buf_adds(out, "<html>maintenance</html>");
-	else
-		buf_adds(out, "{\"error\":\"x\"}");
-}
-
-static void step(struct sim *, struct event);
-
-static void sim_answer(struct sim *s, struct sim_request *r)
-{
-	struct buf body = BUF_INIT, wait = BUF_INIT;
-	struct header header = {SPAN("Retry-After"), {0}};
-	struct answer a = {
-		.transport = r->transport, .first_byte_left = r->left,
-		.status = r->status, .received_ms = s->now.utc_ms,
-	};
-	struct sim_request done = *r;
-
-	r->transfer = 0;
-	r->orphan = r->act_ms > s->now.utc_ms;	/* it may act yet */
-	if (done.op >= 0)
-		s->op[done.op].in_flight--;
-	show(s, "answer", &done);
-	body_of(s, &done, &body);
-	a.body = buf_span(&body);
-	if (done.retry_after_s >= 0) {
-		int64_t until = s->now.utc_ms + done.retry_after_s * 1000;
-
-		buf_addf(&wait, "%d", done.retry_after_s);
-		header.value = buf_span(&wait);
-		a.headers = &header;
-		a.headers_n = 1;
-		if (done.kind != SIM_TOKEN &&
-		    until > s->not_before_ms[done.place])
-			s->not_before_ms[done.place] = until;
-	}
-	step(s, (struct event){.kind = EVENT_ANSWER,
-	     .transfer = done.transfer, .answer = &a});
-	buf_release(&body);
-	buf_release(&wait);
-}
-
-static void sim_wire(struct sim *s)
-{
-	for (struct sim_request *r = s->wire; r < s->wire + SIM_WIRE_MAX; r++) {
-		if (!r->transfer && !r->orphan)
-			continue;
-		if (r->act_ms && r->act_ms <= s->now.utc_ms) {
-			r->act_ms = 0;
-			vendor_acts(s, r);
-			if (r->orphan)
-				r->orphan = false;
-		}
-		if (r->transfer && r->answer_ms <= s->now.utc_ms)
-			sim_answer(s, r);
-		if (s->crashed)
-			return;
-	}
-}
-
 /* ---- effects ------------------------------------------------------------ */
-
-static void cut(struct sim *s, struct effect *e)
-{
-	for (struct sim_request *r = s->wire; r < s->wire + SIM_WIRE_MAX; r++)
-		if (r->transfer == e->transfer) {
-			e->left = r->left;
-			if (r->op >= 0)
-				s->op[r->op].in_flight--;
-			r->transfer = 0;
-			r->orphan = r->left && r->act_ms > 0;
-		}
-}
 
 static void on_effect(void *ctx, struct effect *e)
 {
@@ -489,7 +79,7 @@ static void on_effect(void *ctx, struct effect *e)
 	}
 	switch (e->kind) {
 	case EFFECT_START:
-		sim_start(s, e);
+		vendor_start(s, e);
 		break;
 	case EFFECT_OUTCOME:
 		batch_outcome(s->filling, e->outcome);
@@ -501,7 +91,7 @@ static void on_effect(void *ctx, struct effect *e)
 		s->secret_asked[e->endpoint] = true;
 		break;
 	case EFFECT_CANCEL:
-		cut(s, e);
+		vendor_cut(s, e);
 		break;
 	case EFFECT_LOG:
 		if (getenv("EDCSYNC_SIM_SHOW"))
@@ -512,11 +102,6 @@ static void on_effect(void *ctx, struct effect *e)
 }
 
 void sim_event(struct sim *s, struct event event)
-{
-	step(s, event);
-}
-
-static void step(struct sim *s, struct event event)
 {
 	s->steps++;
 	engine_step(s->world, s->now, &event, 1, on_effect, s);
@@ -536,8 +121,8 @@ static void step(struct sim *s, struct event event)
 static void take_controls(struct sim *s, struct batch *b)
 {
 	for (size_t i = 0; i < SIM_PLACES && !s->crashed; i++) {
-		step(s, (struct event){.kind = EVENT_CONTROL, .endpoint = i,
-		     .control = &b->controls[i]});
+		sim_event(s, (struct event){.kind = EVENT_CONTROL,
+			  .endpoint = i, .control = &b->controls[i]});
 		s->told_paused[i] = b->controls[i].paused;
 	}
 }
@@ -555,10 +140,11 @@ static void take_batch(struct sim *s, struct batch *b)
 		while (s->ids[place] != in->op.endpoint)
 			place++;
 		MUST(s, !s->paused[place]);
-		step(s, (struct event){.kind = EVENT_INTENT, .intent = in});
+		sim_event(s, (struct event){.kind = EVENT_INTENT,
+			  .intent = in});
 	}
 	if (!s->crashed)
-		step(s, (struct event){.kind = EVENT_CLAIMED});
+		sim_event(s, (struct event){.kind = EVENT_CLAIMED});
 	if (b->controls_set && !s->crashed)
 		take_controls(s, b);
 	s->due_ms = b->more ? s->now.utc_ms : b->next_due_ms;
@@ -573,10 +159,10 @@ static void commit_batch(struct sim *s)
 
 	if (!b || s->now.utc_ms < s->batch_ms)
 		return;
-	if (s->faults && one_in(s, 80)) {
+	if (s->faults && sim_one_in(s, 80)) {
 		/* The disk is full: kept, tried again, nothing starts. */
 		if (!s->trouble)
-			step(s, (struct event){.kind = EVENT_STORE});
+			sim_event(s, (struct event){.kind = EVENT_STORE});
 		s->trouble = true;
 		b->claim = false;
 		s->batch_ms = s->now.utc_ms + 200;
@@ -589,7 +175,7 @@ static void commit_batch(struct sim *s)
 	MUST(s, rc == ST_OK);
 	s->under_way = NULL;
 	if (s->trouble)
-		step(s, (struct event){.kind = EVENT_STORE, .ok = true});
+		sim_event(s, (struct event){.kind = EVENT_STORE, .ok = true});
 	s->trouble = false;
 	if (!s->crashed)
 		take_batch(s, b);
@@ -616,7 +202,7 @@ static void submit_batch(struct sim *s)
 		return;
 	s->under_way = b;
 	s->filling = batch_new(SIM_PLACES);
-	s->batch_ms = s->now.utc_ms + between(s, 0, 15);
+	s->batch_ms = s->now.utc_ms + sim_between(s, 0, 15);
 }
 
 /* ---- people ------------------------------------------------------------- */
@@ -637,17 +223,17 @@ void sim_control(struct sim *s, size_t i, bool paused, bool resume)
 
 static void people(struct sim *s)
 {
-	size_t i = (size_t)between(s, 0, SIM_PLACES - 1);
+	size_t i = (size_t)sim_between(s, 0, SIM_PLACES - 1);
 
 	if (s->nobody)
 		return;
-	if (s->paused[i] && (one_in(s, 20) || !s->faults))
+	if (s->paused[i] && (sim_one_in(s, 20) || !s->faults))
 		sim_control(s, i, false, true);
-	else if (s->faults && !s->paused[i] && one_in(s, 400))
+	else if (s->faults && !s->paused[i] && sim_one_in(s, 400))
 		sim_control(s, i, true, false);
 	else if (engine_state(s->world, i)->halt != HALT_NONE &&
 		 engine_state(s->world, i)->resume_seen == s->resume_seq[i] &&
-		 one_in(s, 50))
+		 sim_one_in(s, 50))
 		sim_control(s, i, false, true);
 }
 
@@ -662,14 +248,14 @@ static void open_engine(struct sim *s)
 			   .controls = controls, .now = s->now};
 	struct engine_options o = {
 		.config = s->config, .endpoint_ids = s->ids, .states = states,
-		.controls = controls, .seed = chance(s), .now = s->now};
+		.controls = controls, .seed = sim_chance(s), .now = s->now};
 
 	memset(states, 0, sizeof(states));
 	memset(controls, 0, sizeof(controls));
 	snprintf(e.name, sizeof(e.name), "%s", s->engine);
 	s->commit = (struct commit){.store = s->store, .config = s->config,
 		.endpoint_ids = s->ids, .engine = s->engine,
-		.random = chance(s)};
+		.random = sim_chance(s)};
 	e.commit = s->commit;
 	MUST(s, engine_open_world(&e) == ST_OK);
 	s->world = engine_world_new(&o);
@@ -696,7 +282,7 @@ static void crash(struct sim *s)
 	if (getenv("EDCSYNC_SIM_SHOW"))
 		print_message("%8" PRId64 " crash\n",
 			      s->now.utc_ms - SIM_EPOCH_MS);
-	if (s->under_way && one_in(s, 2)) {
+	if (s->under_way && sim_one_in(s, 2)) {
 		s->under_way->now_ms = s->now.utc_ms;
 		MUST(s, batch_commit(&s->commit, s->under_way) == ST_OK);
 	}
@@ -710,9 +296,9 @@ static void crash(struct sim *s)
 				s->op[r->op].in_flight--;
 			r->transfer = 0;
 			/* A late write of an older PUT: see trouble_send. */
-			if (r->act_ms && r->place == NATURAL)
+			if (r->act_ms && r->place == SIM_NATURAL)
 				vendor_acts(s, r);
-			r->orphan = r->act_ms > 0 && r->place != NATURAL;
+			r->orphan = r->act_ms > 0 && r->place != SIM_NATURAL;
 		}
 	s->trouble = false;
 	s->now.utc_ms += 100;
@@ -722,7 +308,7 @@ static void crash(struct sim *s)
 
 static void advance(struct sim *s)
 {
-	int64_t by = between(s, 1, 40);
+	int64_t by = sim_between(s, 1, 40);
 
 	s->now.utc_ms += by;
 	s->now.boot_ms += by;
@@ -732,17 +318,17 @@ void sim_turn(struct sim *s)
 {
 	advance(s);
 	vendor_jobs(s);
-	sim_wire(s);
+	vendor_wire(s);
 	if (!s->crashed)
 		commit_batch(s);
 	if (!s->crashed)
-		step(s, (struct event){.kind = EVENT_TICK});
+		sim_event(s, (struct event){.kind = EVENT_TICK});
 	if (!s->crashed)
 		submit_batch(s);
 	if (!s->crashed)
 		people(s);
-	if (s->faults && s->crash_in < 0 && one_in(s, 500))
-		s->crash_in = (int)between(s, 0, 8);
+	if (s->faults && s->crash_in < 0 && sim_one_in(s, 500))
+		s->crash_in = (int)sim_between(s, 0, 8);
 	if (s->crashed)
 		crash(s);
 }
@@ -856,7 +442,7 @@ static void check_op(struct sim *s, const struct sim_op *o)
 		break;
 	default:
 		print_error("%s is %s\n", o->op_id, op_state_name(op.state));
-		MUST(s, !"at rest");
+		MUST(s, op.state == OP_DEAD);	/* not at rest */
 	}
 	op_release(&op);
 }
@@ -895,9 +481,9 @@ static void make_config(struct sim *s)
 		buf_addf(&text, "%s\"%s\": {\"environment\": \"test\", "
 			 "\"profile\": \"%s\", \"base_url\": "
 			 "\"https://sim.example/api\", \"idempotency\": "
-			 "\"%s\", %s%s}", i ? ", " : "", places[i].name,
-			 places[i].profile, places[i].mode, policy_text,
-			 places[i].extra);
+			 "\"%s\", %s%s}", i ? ", " : "", sim_places[i].name,
+			 sim_places[i].profile, sim_places[i].mode, policy_text,
+			 sim_places[i].extra);
 	buf_adds(&text, "}}");
 	s->config = config_parse(buf_span(&text), "sim.json", &f);
 	s->profiles[0] = profile_load(span_of(sim_text), "sim", NULL, NULL,
@@ -905,7 +491,7 @@ static void make_config(struct sim *s)
 	s->profiles[1] = profile_load(span_of(blind_text), "blind", NULL,
 				      NULL, &f);
 	for (size_t i = 0; s->config && i < SIM_PLACES; i++)
-		config_bind(s->config, i, s->profiles[i == NONE], &f);
+		config_bind(s->config, i, s->profiles[i == SIM_NONE], &f);
 	for (size_t i = 0; i < f.n; i++)
 		if (!f.v[i].warning)
 			print_error("%s:%d: %s\n", f.v[i].file, f.v[i].line,
@@ -929,17 +515,17 @@ void sim_add(struct sim *s, size_t place, int record, int version)
 	if (own)
 		MUST(s, s->store->ops->begin(s->store, DURABLE) == ST_OK);
 	memset(o, 0, sizeof(*o));
-	snprintf(o->op_id, sizeof(o->op_id), "%s-%d-%d", places[place].name,
+	snprintf(o->op_id, sizeof(o->op_id), "%s-%d-%d", sim_places[place].name,
 		 record, version);
 	o->place = place;
 	o->record = record;
 	o->version = version;
-	o->refuse = !s->nobody && one_in(s, 10);
+	o->refuse = !s->nobody && sim_one_in(s, 10);
 	buf_addf(&text, "{\"op_id\":\"%s\",\"endpoint\":\"%s\",\"study_oid\":"
 		 "\"S\",\"subject_key\":\"U%d\",\"form_oid\":\"F%d\","
 		 "\"method\":\"%s\",\"payload\":{\"v\":%d}}", o->op_id,
-		 places[place].name, record / 2, record,
-		 places[place].method, version);
+		 sim_places[place].name, record / 2, record,
+		 sim_places[place].method, version);
 	memset(&line, 0, sizeof(line));
 	if (!line_parse(&line, buf_span(&text), &in, &result))
 		print_error("%s\n", result.error);
@@ -963,7 +549,7 @@ static void add_ops(struct sim *s)
 	MUST(s, s->store->ops->begin(s->store, DURABLE) == ST_OK);
 	for (size_t place = 0; place < SIM_PLACES; place++)
 		for (int r = 0; r < 4; r++) {
-			int versions = (int)between(s, 1, 4);
+			int versions = (int)sim_between(s, 1, 4);
 
 			for (int v = 1; v <= versions; v++)
 				sim_add(s, place, (int)place * 4 + r, v);

@@ -41,7 +41,7 @@ struct sim_request {
 	bool commits, queues;
 	int retry_after_s;		/* -1 none */
 	const char *body;		/* NULL: what the status says */
-	int token;			/* it was sent with; SIM_TOKEN: issues */
+	int token;			/* sent with; SIM_TOKEN: issued */
 };
 
 struct sim {

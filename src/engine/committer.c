@@ -166,7 +166,8 @@ static int record_other(struct run *r, const struct outcome *o)
 		.at_ms = o->attempt.finished_ms, .endpoint = o->config->name,
 		.kind = attempt_kind_name(o->kind),
 		.request_id = o->attempt.request_id,
-		.status = o->attempt.status, .verdict = verdict_name(v->verdict),
+		.status = o->attempt.status,
+		.verdict = verdict_name(v->verdict),
 		.rule = v->rule, .reason = v->why, .backoff_ms = -1,
 		.excerpt = v->excerpt[0] ? v->excerpt : NULL,
 	};

@@ -69,7 +69,7 @@ struct batch {
 	struct endpoint_control *controls;	/* one an endpoint */
 	int64_t *probes;		/* request rows, 0 = none */
 	bool restored;			/* the store counts as restored */
-	bool full;			/* no room for outcomes: nothing claimed */
+	bool full;			/* no room for outcomes: no claims */
 	bool more;			/* some credit was used up */
 	int64_t next_due_ms;		/* INT64_MAX = nothing waits */
 	bool idle;

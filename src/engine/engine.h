@@ -25,7 +25,7 @@ struct engine_setup {
 	const struct config *config;	/* bound to its profiles; outlives us */
 	struct store *store;		/* open for writing, idle; ours until
 					 * engine_stop, never closed by us */
-	const char *store_path;		/* for the lock; NULL: no lock (tests) */
+	const char *store_path;		/* for the lock; NULL: no lock */
 	const char *state;		/* word in the lock: "run", "console" */
 	bool requests_only;		/* carry out what persons asked for
 					 * (check, probe); leave the queue */

@@ -36,7 +36,7 @@ struct clock_now {
 enum event_kind {
 	EVENT_TICK,			/* time went on */
 	EVENT_INTENT,			/* durable: may be started */
-	EVENT_CLAIMED,			/* the batch is over, all intents came */
+	EVENT_CLAIMED,			/* the batch is over */
 	EVENT_ANSWER,			/* a transfer ended */
 	EVENT_CONTROL,			/* a person's row, as it is now */
 	EVENT_PROBE,			/* a person wants a probe now */
@@ -69,7 +69,7 @@ enum effect_kind {
 	EFFECT_OUTCOME,			/* to the committer, in order */
 	EFFECT_REQUEST,			/* a person's request is answered: row
 					 * `request_id`, good or not, `text` */
-	EFFECT_READ_SECRET,		/* the file `text`; EVENT_SECRET later */
+	EFFECT_READ_SECRET,		/* file `text`; EVENT_SECRET later */
 	EFFECT_LOG			/* a line for syslog: no values */
 };
 

@@ -24,7 +24,7 @@ struct slot {
 	CURLcode refused;		/* could not even be added */
 	struct buf head, body;
 	char error[CURL_ERROR_SIZE];
-	struct slot *next;		/* idle list, or list of failed starts */
+	struct slot *next;		/* idle, or starts that failed */
 };
 
 struct wire {
@@ -393,7 +393,8 @@ struct wire *wire_new(int max_in_flight)
 	w->share = curl_share_init();
 	if (!w->multi || !w->share)
 		abort();
-	curl_share_setopt(w->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+	curl_share_setopt(w->share, CURLSHOPT_SHARE,
+			  CURL_LOCK_DATA_SSL_SESSION);
 	curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS,
 			  (long)max_in_flight + 8);
 	return w;

@@ -36,7 +36,7 @@ struct wire_start {
 	int64_t connect_timeout_ms;
 	int64_t answer_timeout_ms;	/* after connect; libcurl has one total,
 					 * which is the sum of both */
-	const char *proxy;		/* NULL: none, whatever the environment */
+	const char *proxy;		/* NULL: none at all */
 	const char *ca_file;		/* NULL: the system's */
 	const char *client_cert_file;	/* PEM with certificate and key */
 	const char *http_version;	/* "1.1" (NULL) or "2" */

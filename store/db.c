@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#define CACHE_SLOTS 1024		/* power of two, never more than half full */
+#define CACHE_SLOTS 1024	/* power of two, at most half full */
 #define BUSY_MS_DEFAULT 5000
 #define WAL_SWITCH_TRIES 500
-#define WAL_SWITCH_PAUSE_NS 10000000
+#define WAL_SWITCH_PAUSE_MS 10
 
 struct query {
 	struct db *db;
@@ -139,7 +138,6 @@ static bool make_file(const char *path)
  * and fails at once when two processes start together (field report B083). */
 static int to_wal(struct db *db)
 {
-	const struct timespec pause = {0, WAL_SWITCH_PAUSE_NS};
 	sqlite3_stmt *s = NULL;
 	int code = SQLITE_OK, i;
 	bool wal = false;
@@ -158,7 +156,7 @@ static int to_wal(struct db *db)
 		if (code != SQLITE_ROW && (code & 0xff) != SQLITE_BUSY)
 			break;
 		if (!wal && i % 2)
-			nanosleep(&pause, NULL);
+			sqlite3_sleep(WAL_SWITCH_PAUSE_MS);
 	}
 	if (wal)
 		return ST_OK;

@@ -82,10 +82,17 @@ libstore_a_SOURCES += store/fault.c
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test_store
 TESTS += tests/test_store
-tests_test_store_SOURCES = tests/test_store.c
+tests_test_store_SOURCES = tests/test_store.c tests/store_suite.h
 tests_test_store_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_store_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_store_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_store_rows
+TESTS += tests/test_store_rows
+tests_test_store_rows_SOURCES = tests/test_store_rows.c tests/store_suite.h
+tests_test_store_rows_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_store_rows_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_store_rows_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_lock
 TESTS += tests/test_lock

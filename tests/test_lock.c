@@ -38,7 +38,7 @@ static int tear_down(void **state)
 
 struct child {
 	pid_t pid;
-	int says, hears;		/* ends of pipes, as the test sees them */
+	int says, hears;	/* ends of pipes, as the test sees them */
 };
 
 /* A process that runs body(in, out) and ends. */

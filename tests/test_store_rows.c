@@ -1,0 +1,247 @@
+/*
+ * test_store_rows.c - the conformance suite of back-ends: what stands beside
+ * operations (endpoints, flights, polls, intake, requests, live, the chain).
+ */
+#define _GNU_SOURCE
+#include "store_suite.h"
+
+static int count_rows(void *ctx, const struct endpoint_row *e)
+{
+	int *n = ctx;
+
+	assert_true(e->id > 0);
+	++*n;
+	return 0;
+}
+
+static int stop_at_once(void *ctx, const struct endpoint_row *e)
+{
+	(void)e;
+	++*(int *)ctx;
+	return 1;
+}
+
+static void test_endpoints(void **state)
+{
+	struct endpoint_row e = {.name = (char *)"rave",
+				 .profile = (char *)"other",
+				 .environment = (char *)"test"};
+	struct endpoint_state s = {.endpoint = ep}, t;
+	struct endpoint_control c = {.endpoint = ep, .paused = true,
+				     .by = (char *)"jdoe", .resume_seq = 3}, d;
+	int n = 0;
+
+	(void)state;
+	assert_int_equal(st->ops->state_get(st, ep, &t), ST_NONE);
+	assert_int_equal(st->ops->control_get(st, ep, &d), ST_NONE);
+	begin();
+	ok(st->ops->endpoint_intern(st, &e));
+	assert_int_equal(e.id, ep);
+	e.name = (char *)"veeva";
+	ok(st->ops->endpoint_intern(st, &e));
+	assert_true(e.id != ep);
+	s.circuit.state = CIRCUIT_OPEN;
+	s.circuit.generation = 7;
+	s.gate.tokens = 1.5;
+	s.halt = HALT_SCOPE;
+	s.last_ok_op = 9;
+	hash_sha256_hex(SPAN("target"), s.target);
+	ok(st->ops->state_put(st, &s));
+	ok(st->ops->control_put(st, &c));
+	commit();
+	ok(st->ops->endpoint_each(st, count_rows, &n));
+	assert_int_equal(n, 2);
+	ok(st->ops->endpoint_each(st, stop_at_once, &n));
+	assert_int_equal(n, 3);
+	ok(st->ops->state_get(st, ep, &t));
+	assert_int_equal(t.circuit.state, CIRCUIT_OPEN);
+	assert_int_equal(t.circuit.generation, 7);
+	assert_true(t.gate.tokens > 1.4 && t.gate.tokens < 1.6);
+	assert_int_equal(t.halt, HALT_SCOPE);
+	assert_int_equal(t.last_ok_op, 9);
+	assert_string_equal(t.target, s.target);
+	ok(st->ops->control_get(st, ep, &d));
+	assert_true(d.paused);
+	assert_string_equal(d.by, "jdoe");
+	assert_null(d.reason);
+	assert_int_equal(d.resume_seq, 3);
+	free(d.by);
+}
+
+static int drop_flight(void *ctx, const struct flight *f)
+{
+	int64_t *sum = ctx;
+
+	*sum = *sum * 10 + f->op;
+	return st->ops->flight_drop(st, f->op);
+}
+
+static void test_flights_and_polls(void **state)
+{
+	struct flight f = {.endpoint = ep, .n = 2, .kind = ATTEMPT_POLL,
+			   .request_id = "r-1", .started_ms = NOW,
+			   .engine = "12@host"}, g;
+	struct poll_row p = {.op = 4, .job_id = "J/1", .polls = 3,
+			     .seen = true, .budget_left_ms = 5}, q;
+	struct attempt a = {.op = 4, .endpoint = ep, .n = 1,
+			    .backoff_ms = -1};
+	int64_t sum = 0;
+
+	(void)state;
+	begin();
+	for (f.op = 3; f.op > 0; f.op--)
+		ok(st->ops->flight_put(st, &f));
+	f.op = 2;
+	assert_int_equal(st->ops->flight_put(st, &f), ST_EXISTS);
+	ok(st->ops->flight_get(st, 2, &g));
+	assert_int_equal(g.kind, ATTEMPT_POLL);
+	assert_string_equal(g.request_id, "r-1");
+	assert_string_equal(g.engine, "12@host");
+	ok(st->ops->flight_each(st, drop_flight, &sum));
+	assert_int_equal(sum, 123);
+	assert_int_equal(st->ops->flight_get(st, 2, &g), ST_NONE);
+	assert_int_equal(st->ops->flight_drop(st, 2), ST_NONE);
+	ok(st->ops->attempt_put(st, &a));
+	assert_int_equal(st->ops->poll_get(st, 4, &q), ST_NONE);
+	ok(st->ops->poll_put(st, &p));
+	p.url = (char *)"https://x/jobs/1";
+	ok(st->ops->poll_put(st, &p));
+	ok(st->ops->poll_get(st, 4, &q));
+	assert_string_equal(q.job_id, "J/1");
+	assert_string_equal(q.url, p.url);
+	assert_true(q.seen && q.polls == 3 && q.budget_left_ms == 5);
+	free(q.url);
+	ok(st->ops->poll_drop(st, 4));
+	assert_int_equal(st->ops->poll_drop(st, 4), ST_NONE);
+	commit();
+}
+
+static void test_intake(void **state)
+{
+	struct submission_row s = {.batch = (char *)"nightly", .at_ms = NOW};
+	struct unclear_row u = {.endpoint = ep, .batch = (char *)"nightly",
+				.line_text = (char *)"{}",
+				.why = (char *)"discarded by jdoe"}, v;
+	sha256_hex sha, got;
+	int64_t op = 0;
+
+	(void)state;
+	hash_sha256_hex(SPAN("content"), sha);
+	hash_sha256_hex(SPAN("unclear"), u.content_sha256);
+	v = u;
+	assert_int_equal(st->ops->line_get(st, "nightly", 1, &op, got),
+			 ST_NONE);
+	begin();
+	ok(st->ops->submission_put(st, &s));
+	assert_true(s.id > 0);
+	ok(st->ops->line_put(st, "nightly", 1, 5, sha));
+	assert_int_equal(st->ops->line_put(st, "nightly", 1, 6, sha),
+			 ST_EXISTS);
+	ok(st->ops->line_put(st, "other", 1, 6, sha));
+	ok(st->ops->line_get(st, "nightly", 1, &op, got));
+	assert_int_equal(op, 5);
+	assert_string_equal(got, sha);
+	ok(st->ops->unclear_put(st, &u));
+	assert_int_equal(st->ops->unclear_put(st, &v), ST_EXISTS);
+	assert_int_equal(v.id, u.id);
+	snprintf(u.state, sizeof(u.state), "refused");
+	ok(st->ops->unclear_put(st, &u));
+	ok(st->ops->ruleset_put(st, "config", sha, SPAN("{}")));
+	assert_int_equal(st->ops->ruleset_put(st, "config", sha, SPAN("{}")),
+			 ST_EXISTS);
+	commit();
+}
+
+static void test_requests(void **state)
+{
+	struct request_row r = {.kind = "check", .endpoint = ep, .op = 3,
+				.by = "jdoe", .state = "asked"}, s = {0};
+
+	(void)state;
+	begin();
+	assert_int_equal(st->ops->request_next(st, &s), ST_NONE);
+	ok(st->ops->request_put(st, &r));
+	r.id = 0;
+	r.op = 4;
+	ok(st->ops->request_put(st, &r));
+	ok(st->ops->request_next(st, &s));
+	assert_int_equal(s.op, 3);
+	assert_string_equal(s.by, "jdoe");
+	snprintf(s.state, sizeof(s.state), "done");
+	snprintf(s.result, sizeof(s.result), "equal");
+	ok(st->ops->request_put(st, &s));
+	s.id = 0;
+	ok(st->ops->request_next(st, &s));
+	assert_int_equal(s.op, 4);
+	assert_int_equal(st->ops->request_next(st, &s), ST_NONE);
+	commit();
+}
+
+static void test_live(void **state)
+{
+	struct live_row l = {.slot = 3, .op = 1, .endpoint = ep,
+			     .phase = "wait", .since_ms = NOW};
+	struct gauge_row g = {.endpoint = ep, .minute = 5, .done = 2,
+			      .histogram = {1, 2}};
+
+	(void)state;
+	ok(st->ops->begin(st, NOT_DURABLE));
+	ok(st->ops->live_put(st, &l));
+	ok(st->ops->live_put(st, &l));
+	ok(st->ops->live_clear(st, 3));
+	ok(st->ops->live_clear(st, -1));
+	ok(st->ops->gauge_add(st, &g));
+	ok(st->ops->gauge_add(st, &g));
+	commit();
+}
+
+static int count_audit(void *ctx, const struct audit_row *row)
+{
+	int64_t *expected = ctx;
+
+	assert_int_equal(row->seq, *expected);
+	++*expected;
+	return 0;
+}
+
+static void test_chain(void **state)
+{
+	struct audit_row row;
+	uint8_t hash[32], wrong[32] = {9};
+	int64_t seq, from, at;
+
+	(void)state;
+	begin();
+	ok(st->ops->audit_head(st, &seq, hash));
+	from = seq + 1;
+	record_of(&row, seq + 1, hash);
+	ok(st->ops->audit_put(st, &row));
+	/* A second writer with the same tail. */
+	assert_int_equal(st->ops->audit_put(st, &row), ST_EXISTS);
+	ok(st->ops->audit_head(st, &seq, hash));
+	assert_int_equal(seq, from);
+	assert_memory_equal(hash, row.hash, 32);
+	record_of(&row, seq + 1, hash);
+	ok(st->ops->audit_put(st, &row));
+	commit();
+	at = from;
+	ok(st->ops->audit_each(st, from, count_audit, &at));
+	assert_int_equal(at, from + 2);
+	/* A fork is trouble, whatever its seq. */
+	begin();
+	record_of(&row, from + 2, wrong);
+	assert_int_equal(st->ops->audit_put(st, &row), ST_ERROR);
+	assert_int_equal(st->tx, TX_FAILED);
+	st->ops->rollback(st);
+	begin();
+	record_of(&row, from + 9, hash);
+	assert_int_equal(st->ops->audit_put(st, &row), ST_ERROR);
+	assert_true(*store_error(st));
+	st->ops->rollback(st);
+}
+
+#define SUITE(X) \
+	X(test_endpoints) X(test_flights_and_polls) X(test_intake) \
+	X(test_requests) X(test_live) X(test_chain)
+
+SUITE_MAIN(SUITE)

@@ -220,8 +220,7 @@ static int freeze(struct doing *d, struct act_item *items, size_t n)
 	return rc;
 }
 
-/* By whom and when: the loser of a race is told. */
-static void tell_winner(struct doing *d, struct target *t)
+void act_tell_winner(struct doing *d, struct target *t)
 {
 	struct query *q = DB_Q(store_db(d->st), "SELECT i.verb,"
 		" coalesce(i.printed_name, i.actor), i.at_ms"
@@ -311,7 +310,7 @@ static int save_item(struct doing *d, struct target *t)
 	if (t->op.version != t->seen)
 		rc = work_save(d->st, &t->op, t->seen, t->config, d->now_ms);
 	if (rc == ST_CONFLICT) {
-		tell_winner(d, t);
+		act_tell_winner(d, t);
 		rc = ST_OK;
 	}
 	return rc;
@@ -353,7 +352,7 @@ static int do_item(struct doing *d, struct act_item *item)
 		t.endpoint = endpoint_name(d->st, t.op.endpoint);
 		t.config = config_of(d->act, t.endpoint);
 		if (item->version != t.op.version)
-			tell_winner(d, &t);
+			act_tell_winner(d, &t);
 		else if (act_apply(d, &t, &rc))
 			rc = save_item(d, &t);
 		if (rc == ST_OK && !d->act->dry_run)

@@ -36,6 +36,8 @@ void act_say(struct act_item *, int result, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 /* The verbs: change target->op (or say why not). True: to be saved. */
 bool act_apply(struct doing *, struct target *, int *rc);
+/* By whom and when: the loser of a race is told. */
+void act_tell_winner(struct doing *, struct target *);
 /* The row of the act, its signature and the audit record of both. */
 int act_begin_intervention(struct doing *, int64_t endpoint, size_t items);
 int act_audit_refused(struct doing *, const struct op *, const char *endpoint,

@@ -107,6 +107,14 @@ static bool do_replay(struct doing *d, struct target *t, int *rc)
 	bool absent = d->act->verified_absent && *d->act->verified_absent;
 	const char *why;
 
+	if (t->op.state == OP_QUEUED) {
+		/* Two at the same item: the second is told of the first. */
+		if (t->op.replays)
+			act_tell_winner(d, t);
+		else
+			refuse(t, "it is queued already");
+		return false;
+	}
 	if (!may_replay(d->act, &t->op))
 		return refuse(t, "it was sent before: only a data manager may "
 			      "replay it");

@@ -146,8 +146,9 @@ static void the_loser_is_told(void **state)
 	item = do_act(&act, id, op.version);
 	expect(item, ACT_LOST_RACE);
 	assert_non_null(strstr(item.words, "J. Doe"));
+	expect(do_act(&act, id, 0), ACT_LOST_RACE);
 	assert_int_equal(number("SELECT count(*) FROM audit WHERE type ="
-				" 'act_refused'"), 1);
+				" 'act_refused'"), 2);
 	op_release(&op);
 }
 
@@ -221,12 +222,22 @@ static void stale_needs_the_newer_named(void **state)
 static void unknown_looks_first(void **state)
 {
 	struct act act;
+	struct intent *i;
 	struct op op;
 	int64_t id;
 
 	(void)state;
-	start(PROFILE_LOOK, ",\"idempotency\":\"none\"");
-	id = add_unknown("U1");
+	start(PROFILE_LOOK, ",\"idempotency\":\"lookup\","
+	      "\"lookup\":{\"settle_ms\":0,\"max_attempts\":1}");
+	id = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
+	room_free(i);
+	i = room_claim(&room, 1);
+	assert_int_equal(i->kind, ATTEMPT_LOOK_UP);
+	room_answer(&room, i, VERDICT_INCONCLUSIVE, NULL);
+	room_free(i);
+	assert_int_equal(room_state(&room, id, NULL), OP_DEAD);
 	act = act_of(ACT_REPLAY);
 	expect(do_act(&act, id, 0), ACT_DONE);
 	room_state(&room, id, &op);

@@ -19,7 +19,7 @@ void settle_restored(struct op *op, const struct endpoint_config *endpoint,
 		     int64_t now_ms)
 {
 	enum idem_mode mode = rule_mode(op, endpoint);
-	bool look_up = rule_look_up_exists(endpoint);
+	bool look_up = mode != MODE_NONE && rule_look_up_exists(endpoint);
 
 	if (op->state != OP_QUEUED && op->state != OP_WAITING)
 		return;
@@ -97,7 +97,9 @@ const char *settle_replay(struct op *op,
 			  bool verified_absent, int64_t now_ms)
 {
 	bool unsettled = op_unknown(op) || op->state == OP_UNWATCHED;
+	/* Mode none: a look-up is not believed, only a person's evidence. */
 	bool look = unsettled && !verified_absent &&
+		    rule_mode(op, endpoint) != MODE_NONE &&
 		    rule_look_up_exists(endpoint);
 
 	if (op_allowed(op->state, EV_REPLAY) == OP_REFUSED)

@@ -581,7 +581,9 @@ void sim_open(struct sim *s, uint64_t seed, bool ops)
 	o.key_file = key;
 	o.anchor_file = anchors;
 	o.now_ms = s->now.utc_ms;
-	rc = store_sqlite_open(&o, &s->store, &error);
+	/* The rules are the same above every back-end. */
+	rc = seed % 2 ? store_sqlite_open(&o, &s->store, &error)
+		      : store_mem_open(&o, &s->store, &error);
 	if (rc < 0)
 		print_error("%s\n", buf_text(&error));
 	MUST(s, rc >= 0);

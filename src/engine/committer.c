@@ -556,6 +556,7 @@ static void *work(void *ctx)
 	struct committer *c = ctx;
 	int64_t looked = 0;
 
+	pthread_setname_np(pthread_self(), "commit");
 	for (;;) {
 		struct batch *b;
 		bool stop;

@@ -353,6 +353,7 @@ static void *loop(void *ctx)
 {
 	struct engine *e = ctx;
 
+	pthread_setname_np(pthread_self(), "engine");
 	for (;;) {
 		struct batch *b = committer_take(e->committer);
 

@@ -20,7 +20,8 @@ struct actor {
 	bool person;
 	const char *id;			/* operator id, or "edcsync" */
 	const char *printed_name, *role;
-	const char *auth;		/* password | signature | none (OS account) */
+	const char *auth;		/* password | signature | none (OS
+					 * account) */
 	const char *session;
 	const char *login, *host, *tty, *remote;	/* claims of the OS */
 };

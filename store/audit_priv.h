@@ -31,7 +31,7 @@ struct audit {
 	int64_t anchored_ms;		/* when this process last anchored */
 	int64_t unanchored;		/* records appended since */
 	bool restored_checked, anchor_trouble;
-	int64_t offset_quarter;		/* which quarter hour offset_min is of */
+	int64_t offset_quarter;		/* the quarter hour of offset_min */
 	int offset_min;
 };
 

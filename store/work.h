@@ -88,8 +88,9 @@ int work_ends(struct store *, const struct credit *, int limit,
 int work_state(struct store *, const struct endpoint_state *before,
 	       const struct endpoint_state *after, int64_t now_ms);
 
-/* At engine start, before its first claim, inside one transaction a thousand: every flight row of a
- * dead engine becomes an unknown outcome. *left: more to do. */
+/* At engine start, before its first claim, inside one transaction a thousand:
+ * every flight row becomes an unknown outcome (whoever made it is dead: we
+ * hold the engine lock). *left: more to do. */
 int work_recover(struct store *, const struct config *, const char *engine,
 		 uint64_t (*random)(void *), void *ctx, int64_t now_ms,
 		 bool *left);

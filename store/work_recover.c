@@ -127,7 +127,7 @@ int work_recover(struct store *st, const struct config *config,
 	for (size_t i = 0; rc >= 0 && i < list.n; i++)
 		rc = recover_one(st, &list.v[i],
 				 config_of(&names, list.v[i].endpoint),
-				 random(ctx), now_ms);
+				 (*random)(ctx), now_ms);
 	*left = list.more;
 	if (rc >= 0 && !list.more)
 		rc = ask_again(st);

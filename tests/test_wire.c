@@ -393,9 +393,13 @@ static void refused_has_not_happened(void **state)
 	run(w, &c, &r);
 	assert_int_equal(r.transport, TRANSPORT_REFUSED);
 	assert_false(r.first_byte_left);
-	snprintf(c.url, sizeof(c.url), "http://name.invalid/");
+	snprintf(c.url, sizeof(c.url), "https://name.invalid/");
 	run(w, &c, &r);
 	assert_int_equal(r.transport, TRANSPORT_DNS);
+	assert_false(r.first_byte_left);
+	snprintf(c.url, sizeof(c.url), "http://vendor.invalid/");
+	run(w, &c, &r);			/* not without TLS */
+	assert_int_equal(r.transport, TRANSPORT_REFUSED);
 	assert_false(r.first_byte_left);
 	snprintf(c.url, sizeof(c.url), "ftp://127.0.0.1/");
 	run(w, &c, &r);
@@ -652,7 +656,7 @@ static void free_does_not_wait(void **state)
 	server_start(&s, script, 1);
 	c = call_to(&s, "POST", "{}");
 	start(w, 1, &c, &q, &r);
-	snprintf(c.url, sizeof(c.url), "http://slow.name.invalid/");
+	snprintf(c.url, sizeof(c.url), "https://slow.name.invalid/");
 	start(w, 2, &c, &lost, &r);
 	while (strcmp(wire_phase(w, 1), "wait") != 0)
 		wire_run(w, 100);

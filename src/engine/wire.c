@@ -162,14 +162,22 @@ static struct slot *slot_get(struct wire *w)
 	return s;
 }
 
+/* They hold a token. */
+static void drop_headers(struct slot *s)
+{
+	for (struct curl_slist *h = s->headers; h; h = h->next)
+		explicit_bzero(h->data, strlen(h->data));
+	curl_slist_free_all(s->headers);
+	s->headers = NULL;
+}
+
 /* Ready for another request; keeps the handle and the buffers' capacity. */
 static void slot_put(struct slot *s)
 {
 	assert(s->id > 0 && s->wire->in_flight > 0);
 	SET(s->easy, CURLOPT_HTTPHEADER, NULL);
 	SET(s->easy, CURLOPT_POSTFIELDS, NULL);
-	curl_slist_free_all(s->headers);
-	s->headers = NULL;
+	drop_headers(s);
 	if (s->body.cap > 1u << 20)
 		buf_release(&s->body);
 	buf_clear(&s->body);
@@ -237,14 +245,18 @@ static void set_method(struct slot *s, const struct request *r)
 
 static void set_route(struct slot *s, const struct wire_start *in)
 {
+	const curl_version_info_data *system =
+		curl_version_info(CURLVERSION_NOW);
 	bool two = in->http_version && in->http_version[0] == '2';
 
 	SET(s->easy, CURLOPT_PROXY, in->proxy ? in->proxy : "");
 	SET(s->easy, CURLOPT_NOPROXY, in->proxy ? "" : "*");
 	SET(s->easy, CURLOPT_HTTP_VERSION, two ?
 	    (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
-	/* NULL gives back the built-in bundle. */
-	SET(s->easy, CURLOPT_CAINFO, in->ca_file);
+	/* A named bundle replaces the system's; NULL would mean none. */
+	SET(s->easy, CURLOPT_CAINFO,
+	    in->ca_file ? in->ca_file : system->cainfo);
+	SET(s->easy, CURLOPT_CAPATH, in->ca_file ? NULL : system->capath);
 	SET(s->easy, CURLOPT_SSLCERT, in->client_cert_file);
 	SET(s->easy, CURLOPT_SSLKEY, in->client_cert_file);
 	SET(s->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)in->connect_timeout_ms);
@@ -411,7 +423,7 @@ void wire_free(struct wire *w)
 		if (s->id && s->refused == CURLE_OK)
 			curl_multi_remove_handle(w->multi, s->easy);
 		curl_easy_cleanup(s->easy);
-		curl_slist_free_all(s->headers);
+		drop_headers(s);
 		buf_release(&s->head);
 		buf_release(&s->body);
 		free(s);
@@ -434,6 +446,7 @@ void wire_start(struct wire *w, const struct wire_start *in,
 		wire_done_fn *done, void *ctx)
 {
 	struct slot *s = slot_get(w);
+	struct buf why = BUF_INIT;
 
 	assert(in->id > 0 && in->request && done);
 	assert(in->connect_timeout_ms > 0 && in->answer_timeout_ms > 0);
@@ -447,8 +460,11 @@ void wire_start(struct wire *w, const struct wire_start *in,
 	set_headers(s, in->request);
 	set_method(s, in->request);
 	set_route(s, in);
-	if (curl_easy_setopt(s->easy, CURLOPT_URL, in->request->url) !=
-	    CURLE_OK)
+	if (!url_allowed(span_of(in->request->url), &why)) {
+		s->refused = CURLE_UNSUPPORTED_PROTOCOL;
+		text_set(s->error, sizeof(s->error), buf_span(&why));
+	} else if (curl_easy_setopt(s->easy, CURLOPT_URL, in->request->url) !=
+		   CURLE_OK)
 		s->refused = CURLE_URL_MALFORMAT;
 	else if (curl_multi_add_handle(w->multi, s->easy) != CURLM_OK)
 		s->refused = CURLE_FAILED_INIT;
@@ -456,6 +472,7 @@ void wire_start(struct wire *w, const struct wire_start *in,
 		s->next = w->failed;
 		w->failed = s;
 	}
+	buf_release(&why);
 }
 
 bool wire_cancel(struct wire *w, int id)

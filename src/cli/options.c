@@ -98,6 +98,52 @@ static int words_drop(int argc, char **argv, int at, int words)
 	return argc - words;
 }
 
+/* "-state:dead" is a filter, not an option: a dash, then a field's name. */
+static bool filter_like(const char *arg)
+{
+	static const char *const measures[] = {"age", "attempts", "since",
+					       "until"};
+	size_t n = arg[0] == '-' ? strcspn(arg + 1, ":<>=") : 0;
+
+	if (!n || !arg[n + 1])
+		return false;
+	for (int f = 0; f < FILTER_FIELD_COUNT; f++)
+		if (span_is((struct span){arg + 1, n},
+			    filter_field_name((enum filter_field)f)))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(measures); i++)
+		if (span_is((struct span){arg + 1, n}, measures[i]))
+			return true;
+	return false;
+}
+
+/* Sets such words behind the options, so that getopt leaves them alone. */
+static int filters_keep(int argc, char **argv)
+{
+	char **kept = xcalloc((size_t)argc + 2, sizeof(*kept));
+	int n = 0, put = 1;
+	bool said = false;
+
+	for (int i = 1; i < argc; i++) {
+		said |= !strcmp(argv[i], "--");
+		if (filter_like(argv[i]))
+			kept[n++] = argv[i];
+	}
+	if (n && !said) {
+		for (int i = 1; i < argc; i++)
+			if (!filter_like(argv[i]))
+				argv[put++] = argv[i];
+		/* The command's words left room for the "--". */
+		argv[put++] = (char *)"--";
+		for (int i = 0; i < n; i++)
+			argv[put++] = kept[i];
+		argc = put;
+		argv[argc] = NULL;
+	}
+	free(kept);
+	return argc;
+}
+
 static void rows_fill(const struct command *c, struct option *rows)
 {
 	size_t n = 0, own = c ? cli_rows(c) : 0;
@@ -265,6 +311,8 @@ int cli_parse(struct cli *cli, int argc, char **argv)
 	at = command_at(argc, argv);
 	cli->command = command_find(argc, argv, at, &words);
 	argc = words_drop(argc, argv, at, words);
+	if (words)
+		argc = filters_keep(argc, argv);
 	rows_fill(cli->command, rows);
 	while ((key = getopt_long(argc, argv, "c:s:", rows, NULL)) != -1) {
 		if (key == '?') {

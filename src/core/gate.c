@@ -5,13 +5,21 @@
 /* Retries saved up: at the start, and at most. */
 #define BUDGET_START 10.0
 #define BUDGET_MAX 100.0
-/* Pressure: halved each time, never under this, recovers by a share of the
- * present pace an answer. */
+/* Pressure: halved each time, but never under a sixteenth; every good answer
+ * gives a twentieth back. The vendor's own Retry-After does the rest: a pace
+ * that sank without a floor would keep a recovered vendor waiting for us. */
 #define PAUSE_MIN_MS 1000
-#define PACE_MIN_PER_S 0.5
-#define PACE_RECOVER 0.02
-/* Where no pace is configured, this fast means "no limit" again. */
-#define PACE_FREE_PER_S 500.0
+#define PACE_FLOOR_SHARE (1.0 / 16)
+#define PACE_RECOVER_SHARE (1.0 / 20)
+/* Where no pace is configured: what each place in flight may do a second. */
+#define PACE_PER_PLACE 10.0
+
+/* The pace without pressure; without a configured one, what it counts as. */
+static double full_pace(const struct endpoint_config *e)
+{
+	return e->rate.per_second > 0 ? e->rate.per_second
+				      : PACE_PER_PLACE * e->max_in_flight;
+}
 
 static double burst_of(const struct gate *g, const struct endpoint_config *e)
 {
@@ -94,13 +102,10 @@ void gate_pace(struct gate *g, const struct endpoint_config *e,
 	/* Answers to what was in flight at the same time are one signal. */
 	if (now_ms >= g->paced_until_ms) {
 		if (g->per_second <= 0)
-			g->per_second = e->max_in_flight;
+			g->per_second = full_pace(e);
 		g->per_second /= 2;
-		if (g->per_second < PACE_MIN_PER_S)
-			g->per_second = PACE_MIN_PER_S;
-		if (e->rate.per_second > 0 &&
-		    g->per_second > e->rate.per_second)
-			g->per_second = e->rate.per_second;
+		if (g->per_second < full_pace(e) * PACE_FLOOR_SHARE)
+			g->per_second = full_pace(e) * PACE_FLOOR_SHARE;
 	}
 	if (until_ms < add_ms(now_ms, PAUSE_MIN_MS))
 		until_ms = add_ms(now_ms, PAUSE_MIN_MS);
@@ -113,17 +118,15 @@ void gate_pace(struct gate *g, const struct endpoint_config *e,
 
 void gate_good(struct gate *g, const struct endpoint_config *e, int64_t now_ms)
 {
-	double full = e->rate.per_second;
+	double full = full_pace(e);
 
-	if (g->per_second <= 0 || (full > 0 && g->per_second >= full))
+	if (g->per_second <= 0 || g->per_second == e->rate.per_second)
 		return;
 	if (now_ms >= g->paced_until_ms)
 		refill(g, e, now_ms);
-	g->per_second += PACE_MIN_PER_S / 10 + g->per_second * PACE_RECOVER;
-	if (full > 0 && g->per_second > full)
-		g->per_second = full;
-	if (full <= 0 && g->per_second >= PACE_FREE_PER_S)
-		g->per_second = 0;
+	g->per_second += full * PACE_RECOVER_SHARE;
+	if (g->per_second >= full)
+		g->per_second = e->rate.per_second;
 }
 
 int64_t gate_opens_ms(const struct gate *g, int64_t now_ms)

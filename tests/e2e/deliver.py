@@ -22,8 +22,8 @@ SCENARIOS = {
          "do": "commit_then_reset"},
         {"share": 0.25, "per": "operation", "first": 1, "do": "502_before"}],
     "throttle": [
-        {"share": 0.05, "first": 1, "do": "429", "retry_after": "0.2"},
-        {"share": 0.05, "first": 1, "do": "503", "retry_after": "date+1"}],
+        {"share": 0.01, "first": 1, "do": "429", "retry_after": "0.2"},
+        {"share": 0.01, "first": 1, "do": "503", "retry_after": "date+1"}],
     "stall": [{"share": 0.05, "per": "operation", "first": 1, "do": "stall",
                "ms": 60000}],
     "truncated": [{"share": 0.3, "per": "operation", "first": 1,
@@ -31,6 +31,7 @@ SCENARIOS = {
     "html": [{"share": 0.3, "per": "operation", "first": 1,
               "do": "html_200"}],
     "outage": [{"between_ms": [100, 900], "do": "outage"},
+               {"do": "delay", "ms": 15, "ms_max": 40},
                {"share": 0.2, "per": "operation", "first": 1,
                 "do": "commit_then_504"}],
     "refuse": [{"form": "AE", "do": "422"}],

@@ -403,6 +403,53 @@ static void without_reads_one_operation_probes(void **state)
 	leave(s);
 }
 
+/* Look-ups tell nothing, so that the first one becomes a dead letter of
+ * unknown outcome; then an outage; then all is well. */
+static void blind_then_down(struct sim *s, struct sim_request *r)
+{
+	if (s->left_out == 0 && r->kind == SIM_SEND && r->op == 0) {
+		r->transport = TRANSPORT_RESET;
+		r->status = 0;
+	}
+	if (s->left_out == 0 && r->kind == SIM_LOOK) {
+		answer(r, 200);
+		r->body = "[1, 2]";
+	}
+	if (s->left_out == 1)
+		down(&(struct sim){.left_out = 0}, r);
+}
+
+/* DESIGN.md section 5: when a circuit closes, every dead letter of unknown
+ * outcome is looked up once by itself. */
+static void a_closed_circuit_has_dead_letters_looked_up(void **state)
+{
+	struct sim *s = scene(blind_then_down);
+	struct op op;
+
+	(void)state;
+	sim_add(s, SIM_LOOKUP, 0, 1);
+	go(s, 60000);
+	look(s, "lookup-0-1", &op);
+	assert_int_equal(op.state, OP_DEAD);
+	assert_true(op.flags & OP_OUTCOME_UNKNOWN);
+	op_release(&op);
+	s->left_out = 1;
+	for (int i = 1; i < 100; i++)
+		sim_add(s, SIM_LOOKUP, i * 2 % 127, 1);
+	go(s, 20000);
+	assert_int_equal(engine_state(s->world, SIM_LOOKUP)->circuit.state,
+			 CIRCUIT_OPEN);
+	s->left_out = 2;
+	go(s, 90000);
+	assert_int_equal(engine_state(s->world, SIM_LOOKUP)->circuit.state,
+			 CIRCUIT_CLOSED);
+	look(s, "lookup-0-1", &op);
+	assert_int_equal(op.state, OP_COMMITTED);
+	assert_int_equal(op.evidence, EVIDENCE_LOOK_UP);
+	op_release(&op);
+	leave(s);
+}
+
 static void wait_ten(struct sim *s, struct sim_request *r)
 {
 	if (r->kind == SIM_SEND && s->asked[SIM_SEND] == 1) {
@@ -483,6 +530,7 @@ int main(void)
 		cmocka_unit_test(a_pause_binds_and_ends),
 		cmocka_unit_test(an_outage_burns_no_attempts),
 		cmocka_unit_test(without_reads_one_operation_probes),
+		cmocka_unit_test(a_closed_circuit_has_dead_letters_looked_up),
 		cmocka_unit_test(a_clock_step_shortens_no_wait),
 		cmocka_unit_test(stop_withdraws_and_cuts),
 		cmocka_unit_test(nothing_lost_nothing_twice),

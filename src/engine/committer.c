@@ -361,8 +361,11 @@ static int claim(struct run *r)
 	return rc < 0 ? rc : ST_OK;
 }
 
+/* Also whether somebody asked for something: ends ask, too (a closed circuit
+ * has its dead letters looked up), and nobody else would wake us for that. */
 static int find_ends(struct run *r)
 {
+	struct request_row asked = {0};
 	int rc = ST_OK;
 
 	for (size_t i = 0; r->b->ends && i < r->b->endpoints && rc >= 0; i++) {
@@ -371,6 +374,10 @@ static int find_ends(struct run *r)
 
 		rc = work_ends(r->st, &c, ENDS_LIMIT, r->b->now_ms);
 		r->b->more |= rc >= ENDS_LIMIT;
+	}
+	if (r->b->ends && rc >= 0) {
+		rc = r->st->ops->request_next(r->st, &asked);
+		r->b->more |= rc == ST_OK;
 	}
 	return rc < 0 ? rc : ST_OK;
 }

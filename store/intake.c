@@ -357,7 +357,7 @@ static void say_why(struct taking *t, struct buf *out)
 
 static int keep_unclear(struct taking *t)
 {
-	struct buf why = BUF_INIT;
+	struct buf why = BUF_INIT, kept = BUF_INIT;
 	struct line *line = t->line;
 	struct unclear_row row = {.endpoint = line->op.endpoint,
 		.record = line->op.record.id, .line = t->number,
@@ -367,7 +367,8 @@ static int keep_unclear(struct taking *t)
 	int rc;
 
 	say_why(t, &why);
-	row.line_text = xstrndup(line->text.p, line->text.n);
+	line_keep(line, &kept);
+	row.line_text = (char *)buf_text(&kept);
 	row.why = (char *)buf_text(&why);
 	memcpy(row.content_sha256, line->content_sha256,
 	       sizeof(row.content_sha256));
@@ -380,7 +381,7 @@ static int keep_unclear(struct taking *t)
 	snprintf(t->result->error, sizeof(t->result->error),
 		 "%s; kept for a person: edcsync unclear list",
 		 buf_text(&why));
-	free(row.line_text);
+	buf_release(&kept);
 	buf_release(&why);
 	return rc;
 }

@@ -37,7 +37,7 @@ struct line_result {
 	sha256_hex idem_key;
 	enum op_state state;
 	bool needs_person;		/* exists in a state that does */
-	char error[400];		/* refused or unclear: what, what to do */
+	char error[400];		/* refused, unclear: what, what to do */
 	int error_column;
 };
 

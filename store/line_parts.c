@@ -7,6 +7,7 @@
 #include "core/canon.h"
 #include "core/hash.h"
 #include "core/request.h"
+#include "core/utf8.h"
 #include "store/line_priv.h"
 
 static bool method_allowed(const char *method,
@@ -202,6 +203,42 @@ bool line_payload(struct line *line, const struct json *doc, uint32_t payload,
 				   text : file), "content_type is missing");
 	return text != JSON_NONE ? text_payload(line, doc, text, r) :
 	       file_payload(line, doc, file, in, r);
+}
+
+static bool is_text(struct span bytes)
+{
+	return utf8_valid(bytes) && !memchr(bytes.n ? bytes.p : "", 0, bytes.n);
+}
+
+void line_keep(const struct line *line, struct buf *out)
+{
+	struct json doc = {0};
+	bool from_file = json_parse(&doc, line->text.p, line->text.n, 0) &&
+			 json_get(&doc, 0, "payload_file") != JSON_NONE &&
+			 is_text(buf_span(&line->payload));
+
+	if (!from_file) {
+		buf_addspan(out, line->text);
+		json_release(&doc);
+		return;
+	}
+	buf_adds(out, "{\"payload_text\":");
+	json_quote(out, buf_span(&line->payload));
+	for (uint32_t n = json_child(&doc, 0); n != JSON_NONE;
+	     n = json_next(&doc, n)) {
+		struct buf name = BUF_INIT;
+
+		if (json_key_is(&doc, n, "payload_file"))
+			continue;
+		json_key(&doc, n, &name);
+		buf_addc(out, ',');
+		json_quote(out, buf_span(&name));
+		buf_addc(out, ':');
+		buf_addspan(out, json_raw(&doc, n));
+		buf_release(&name);
+	}
+	buf_addc(out, '}');
+	json_release(&doc);
 }
 
 /* "Same content": endpoint, method, path, record, canonical. None of them

@@ -16,6 +16,9 @@ bool line_target(struct line *, const struct endpoint_config *,
 bool line_payload(struct line *, const struct json *, uint32_t payload,
 		  uint32_t text, uint32_t file, const struct intake_in *,
 		  struct line_result *);
+/* The line with its payload inside, for keeping: a payload_file is read only
+ * once. A payload that is no text stays a name. */
+void line_keep(const struct line *, struct buf *out);
 /* Key, digests and tag for one revision (1 = plain). */
 bool line_identify(struct line *, const struct endpoint_config *,
 		   int revision, struct buf *error);

@@ -335,6 +335,58 @@ static void discarded_content_is_unclear(void **state)
 			 1);
 }
 
+static bool read_b(void *ctx, const char *name, struct buf *out,
+		   struct buf *error)
+{
+	(void)ctx;
+	(void)error;
+	assert_string_equal(name, "b.txt");
+	buf_adds(out, "a\nb");
+	return true;
+}
+
+/* A kept line has its payload with it: the file is not read again. */
+static void a_kept_line_has_its_payload(void **state)
+{
+	struct intake_in in = {.endpoint = "edc", .read_file = read_b};
+	struct buf bytes = BUF_INIT;
+	struct line_result r;
+	struct act_item item;
+	struct line line;
+	struct act act;
+	int64_t id;
+	int round;
+
+	(void)state;
+	start(PROFILE_PLAIN, "");
+	in.config = room.config;
+	for (round = 0; round < 2; round++) {
+		room_begin(&room);
+		assert_true(line_parse(&line, SPAN("{\"study_oid\":\"S\","
+			"\"subject_key\":\"U1\",\"form_oid\":\"F1\","
+			"\"content_type\":\"text/plain\","
+			"\"payload_file\":\"b.txt\"}"), &in, &r));
+		assert_int_equal(line_store(room.store, &line, &in, NULL, 1,
+					    room.now, &r), ST_OK);
+		line_release(&line);
+		room_commit(&room);
+		if (!round) {
+			act = act_of(ACT_DISCARD);
+			act.signature.given = true;
+			id = number("SELECT max(op) FROM operation");
+			expect(do_act(&act, id, 0), ACT_DONE);
+		}
+	}
+	assert_int_equal(r.result, SUBMIT_UNCLEAR);
+	act = act_of(ACT_UNCLEAR_ACCEPT);
+	act_unclear(room.store, &act, 1, room.now, &item);
+	expect(item, ACT_DONE);
+	id = number("SELECT max(op) FROM operation");
+	room.store->ops->payload(room.store, id, true, &bytes);
+	assert_string_equal(buf_text(&bytes), "a\nb");
+	buf_release(&bytes);
+}
+
 static void notes_are_kept(void **state)
 {
 	struct act act;
@@ -548,6 +600,7 @@ int main(int argc, char **argv)
 		TEST(unknown_without_look_up_needs_evidence),
 		TEST(discard_and_undo),
 		TEST(discarded_content_is_unclear),
+		TEST(a_kept_line_has_its_payload),
 		TEST(notes_are_kept),
 		TEST(checks_are_asked_of_the_engine),
 		TEST(rights_and_reasons),

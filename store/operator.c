@@ -285,6 +285,28 @@ int people_end(struct store *st, int rc)
 	return rc;
 }
 
+/* What was refused to a person leaves a record, too; its words stay. */
+static int record_refusal(struct store *st, int refused, const char *what,
+			  const struct actor *by, int64_t now_ms)
+{
+	struct buf words = BUF_INIT;
+	struct audit_event e = {.type = AUDIT_REFUSED_ACT, .at_ms = now_ms,
+		.actor = by, .manual = true, .backoff_ms = -1, .kind = what};
+	int rc;
+
+	if (refused != ST_CONFLICT || !by)
+		return refused;
+	buf_addspan(&words, buf_span(&st->error));
+	e.reason = buf_text(&words);
+	rc = st->ops->begin(st, DURABLE);
+	if (rc == ST_OK)
+		rc = people_end(st, audit_append(st, &e, NULL));
+	if (rc == ST_OK)
+		rc = people_refuse(st, buf_text(&words));
+	buf_release(&words);
+	return rc;
+}
+
 int operator_add(struct store *st, const struct operator_row *row,
 		 struct span password, const struct actor *by, int64_t now_ms)
 {
@@ -316,7 +338,8 @@ int operator_add(struct store *st, const struct operator_row *row,
 		rc = audit_people(st, AUDIT_OPERATOR, by, row->id, "added",
 				  row->roles, now_ms);
 	OPENSSL_cleanse(&pw, sizeof(pw));
-	return people_end(st, rc);
+	return record_refusal(st, people_end(st, rc), "operator add", by,
+			      now_ms);
 }
 
 static int update_password(struct store *st, const char *id,
@@ -374,7 +397,8 @@ int operator_passwd(struct store *st, const char *id, struct span password,
 				  row.roles, now_ms);
 	operator_row_release(&row);
 	OPENSSL_cleanse(&pw, sizeof(pw));
-	return people_end(st, rc);
+	return record_refusal(st, people_end(st, rc), "operator passwd", by,
+			      now_ms);
 }
 
 static enum sign_in judge(const struct operator_row *row, bool right,

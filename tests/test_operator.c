@@ -69,12 +69,23 @@ static void the_first_operator(void **state)
 	assert_int_equal(sign_in("eve", "secret"), SIGN_IN_UNKNOWN);
 }
 
+static int count_refused(void *ctx, const struct audit_row *row)
+{
+	*(int *)ctx += !strcmp(row->type, "act_refused");
+	return 0;
+}
+
 static void only_administrators_add(void **state)
 {
+	int refused = 0;
+
 	(void)state;
 	assert_int_equal(add("ann", ROLE_ADMIN, NULL), ST_OK);
 	assert_int_equal(add("bob", ROLE_VIEWER, "ann"), ST_OK);
 	assert_int_equal(add("cid", ROLE_VIEWER, "bob"), ST_CONFLICT);
+	assert_non_null(strstr(store_error(room.store), "administrator"));
+	room.store->ops->audit_each(room.store, 1, count_refused, &refused);
+	assert_int_equal(refused, 1);
 	assert_int_equal(add("bob", ROLE_VIEWER, "ann"), ST_EXISTS);
 	assert_non_null(strstr(store_error(room.store), "exists"));
 	assert_int_equal(add("b b", ROLE_VIEWER, "ann"), ST_CONFLICT);

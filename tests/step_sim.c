@@ -27,7 +27,7 @@ static const char sim_text[] =
 "  \"failed\": [\"failed\"]},"
 " \"lookup\": {\"request\": \"GET {path}?op_id={op_id}\","
 "  \"items\": [\"/items\"], \"tag\": [\"/op_id\"], \"id\": \"/id\","
-"  \"tag_stored\": true},"
+"  \"next\": \"/next\", \"tag_stored\": true},"
 " \"health\": {\"request\": \"GET {base_url}/health\"}}";
 
 static const char blind_text[] =

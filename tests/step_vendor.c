@@ -121,7 +121,7 @@ static void read_request(struct sim *s, struct sim_request *r,
 		r->op = find_op(s, at + 7, strlen(at + 7));
 	} else if ((at = strstr(q->url, "op_id="))) {
 		r->kind = SIM_LOOK;
-		r->op = find_op(s, at + 6, strlen(at + 6));
+		r->op = find_op(s, at + 6, strcspn(at + 6, "&"));
 	} else {
 		r->kind = SIM_SEND;
 		at = strstr(buf_text(&q->headers), "X-Op-ID: ");

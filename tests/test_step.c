@@ -328,6 +328,70 @@ static void very_long_waits_halt_until_then(void **state)
 	leave(s);
 }
 
+/* ---- look-ups ----------------------------------------------------------- */
+
+static void on_page_two(struct sim *s, struct sim_request *r)
+{
+	if (r->kind == SIM_SEND) {
+		r->transport = TRANSPORT_RESET;
+		r->status = 0;		/* it commits and says nothing */
+	}
+	if (r->kind == SIM_LOOK && s->asked[SIM_LOOK] == 1)
+		r->body = "{\"items\":[],\"next\":\"https://sim.example/api"
+			  "/records?op_id=lookup-0-1&page=2\"}";
+}
+
+static void a_look_up_reads_every_page(void **state)
+{
+	struct sim *s = scene(on_page_two);
+	struct op op;
+
+	(void)state;
+	sim_add(s, SIM_LOOKUP, 0, 1);
+	go(s, 20000);
+	look(s, "lookup-0-1", &op);
+	assert_int_equal(op.state, OP_COMMITTED);
+	assert_int_equal(op.evidence, EVIDENCE_LOOK_UP);
+	assert_int_equal(op.tries, 2);	/* pages are one attempt */
+	op_release(&op);
+	assert_int_equal(s->asked[SIM_LOOK], 2);
+	assert_int_equal(s->asked[SIM_SEND], 1);
+	assert_true(engine_state(s->world, SIM_LOOKUP)->control_found);
+	leave(s);
+}
+
+static void second_page_fails(struct sim *s, struct sim_request *r)
+{
+	on_page_two(s, r);
+	if (r->kind == SIM_SEND)
+		r->commits = false;
+	if (r->kind == SIM_LOOK && s->asked[SIM_LOOK] % 2 == 1)
+		r->body = "{\"items\":[],\"next\":\"https://sim.example/api"
+			  "/records?op_id=lookup-0-1&page=2\"}";
+	if (r->kind == SIM_LOOK && s->asked[SIM_LOOK] % 2 == 0) {
+		answer(r, 200);
+		r->body = "{\"oops\":1}";
+	}
+}
+
+/* A part never proves absence: nothing is sent again for it. */
+static void half_a_look_up_rules_nothing_out(void **state)
+{
+	struct sim *s = scene(second_page_fails);
+	struct op op;
+
+	(void)state;
+	sim_add(s, SIM_LOOKUP, 0, 1);
+	go(s, 120000);
+	look(s, "lookup-0-1", &op);
+	assert_int_equal(op.state, OP_DEAD);
+	assert_int_equal(op.reason, REASON_LOOK_UP_CAP);
+	assert_true(op.flags & OP_OUTCOME_UNKNOWN);
+	op_release(&op);
+	assert_int_equal(s->asked[SIM_SEND], 1);
+	leave(s);
+}
+
 /* ---- pause, circuit, clock, stop ---------------------------------------- */
 
 static void a_pause_binds_and_ends(void **state)
@@ -527,6 +591,8 @@ int main(void)
 		cmocka_unit_test(twenty_forbidden_in_a_row_halt),
 		cmocka_unit_test(five_odd_answers_halt),
 		cmocka_unit_test(very_long_waits_halt_until_then),
+		cmocka_unit_test(a_look_up_reads_every_page),
+		cmocka_unit_test(half_a_look_up_rules_nothing_out),
 		cmocka_unit_test(a_pause_binds_and_ends),
 		cmocka_unit_test(an_outage_burns_no_attempts),
 		cmocka_unit_test(without_reads_one_operation_probes),

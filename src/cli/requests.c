@@ -80,11 +80,13 @@ static int run_requests(struct cli *cli, struct act_item *items, size_t n)
 
 int requests_wait(struct cli *cli, struct act_item *items, size_t n)
 {
+	char host[64], state[16];
+	int64_t pid;
 	int code = 0;
 
 	if (!look(cli, items, n))
 		return 0;
-	if (engine_lock_held(cli->setup.store_path, NULL, NULL, NULL))
+	if (engine_lock_held(cli->setup.store_path, &pid, host, state))
 		wait_for_answers(cli, items, n, -1);
 	else
 		code = run_requests(cli, items, n);

@@ -355,6 +355,7 @@ static int credit_total(struct engine_world *w, struct place *p)
 		total = first - held;
 	tokens = gate_allows(&p->state.gate, p->config, w->now.utc_ms) -
 		 p->ready_n - p->looking;
+	p->wants_tokens = total > 0 && tokens <= 0;
 	if (total > tokens)
 		total = tokens;
 	return total > 0 ? total : 0;
@@ -455,7 +456,7 @@ int64_t engine_wake_ms(const struct engine_world *w)
 			earlier(&at, p->cred.retry_at_ms);
 		if (p->cred.usable && !p->cred.busy)
 			earlier(&at, p->cred.renew_ms);
-		if (p->ready_n && s->gate.per_second > 0)
+		if ((p->ready_n || p->wants_tokens) && s->gate.per_second > 0)
 			earlier(&at, gate_opens_ms(&s->gate, now));
 	}
 	return at;

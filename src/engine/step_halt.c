@@ -257,6 +257,9 @@ static void judge_good(struct engine_world *w, struct place *p,
 	if (v->verdict == VERDICT_COMMIT && op) {
 		p->state.last_ok_ms = w->now.utc_ms;
 		p->state.last_ok_op = op;
+		/* Shown by status: kept fresh within a second. */
+		if (p->state.last_ok_ms - p->stored.last_ok_ms >= 1000)
+			p->dirty = true;
 	}
 }
 

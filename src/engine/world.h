@@ -68,6 +68,7 @@ struct place {				/* one endpoint */
 	int on_wire;			/* transfers of operations */
 	int looking;			/* of which look-ups: each reserves a
 					 * send for its resend */
+	bool wants_tokens;		/* credits fell short of the rate */
 	int lent;			/* credits in the batch under way */
 	int lent_retries, used_retries;
 	bool probe_lent, probe_seen;

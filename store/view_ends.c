@@ -73,7 +73,7 @@ static int oldest_open(struct view *view, int64_t endpoint, int64_t *oldest)
 	for (size_t i = 0; rc == ST_OK && i < ARRAY_SIZE(states); i++) {
 		q = DB_Q(view->db, "SELECT min(created_at_ms) FROM"
 			" (SELECT created_at_ms FROM operation"
-			" WHERE state = ?2 AND state NOT IN (0, 1, 6)"
+			" WHERE state = ?2 AND state > 1 AND state <> 6"
 			" AND endpoint = ?1 ORDER BY state_since_ms LIMIT ?3)");
 		query_int(q, 1, endpoint);
 		query_int(q, 2, states[i]);
@@ -111,6 +111,24 @@ static int read_pace(struct view *view, int64_t endpoint, int64_t now_ms,
 	return number_of(view, q, &out->ok_per_min);
 }
 
+/* The gauges know the minute of the last good answer when the engine had no
+ * other reason to write its state. */
+static int read_last_ok(struct view *view, int64_t endpoint,
+			struct view_endpoint *out)
+{
+	struct query *q = DB_Q(view->db, "SELECT minute FROM gauge"
+			       " WHERE endpoint = ?1 AND done > 0"
+			       " ORDER BY minute DESC LIMIT 1");
+	int64_t minute;
+	int rc;
+
+	query_int(q, 1, endpoint);
+	rc = number_of(view, q, &minute);
+	if (minute * 60000 > out->state.last_ok_ms)
+		out->state.last_ok_ms = minute * 60000;
+	return rc;
+}
+
 static int one_endpoint(struct view *view, const struct world_endpoint *e,
 			int64_t now_ms, struct view_endpoint *out)
 {
@@ -124,6 +142,8 @@ static int one_endpoint(struct view *view, const struct world_endpoint *e,
 	rc = read_counts(view, out, e->id);
 	if (rc == ST_OK)
 		rc = read_pace(view, e->id, now_ms, out);
+	if (rc == ST_OK)
+		rc = read_last_ok(view, e->id, out);
 	if (rc == ST_OK)
 		rc = oldest_open(view, e->id, &out->oldest_ms);
 	return rc;

@@ -118,7 +118,8 @@ static void name_rejected(struct need *need, const struct world_endpoint *e,
 	buf_addf(&need->words, "refused: %s", op_reason_words(reason));
 	buf_adds(&need->next, "edcsync list '");
 	add_endpoint(&need->next, e);
-	buf_adds(&need->next, " state:rejected'");
+	buf_addf(&need->next, " state:rejected reason:%s'",
+		 op_reason_name(reason));
 }
 
 static void name_unwatched(struct need *need, const struct world_endpoint *e,

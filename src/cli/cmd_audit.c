@@ -79,9 +79,9 @@ static void text_report(struct cli *cli, const struct audit_report *r)
 	struct buf line = BUF_INIT;
 	char at[TIME_TEXT];
 
-	out_printf(out, "%s%s%s: ", out_tone(out, results[r->result].tone),
+	out_printf(out, "%s%s%s:", out_tone(out, results[r->result].tone),
 		   results[r->result].name, out_plain(out));
-	out_wrap(out, (int)strlen(results[r->result].name) + 2, 0,
+	out_wrap(out, (int)strlen(results[r->result].name) + 1, 0,
 		 results[r->result].words);
 	buf_addf(&line, "checked %lld records", (long long)r->checked);
 	if (r->checked)

@@ -49,8 +49,8 @@ static void line(struct showing *s, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
-	out_printf(&s->cli->out, "  %-14s", name);
-	out_wrap(&s->cli->out, 16, 16, value);
+	out_printf(&s->cli->out, "  %-16s", name);
+	out_wrap(&s->cli->out, 18, 18, value);
 }
 
 static void line_time(struct showing *s, const char *name, int64_t ms)

@@ -59,7 +59,7 @@ static void add_stop(struct buf *text, const char *words)
 static void add_time(struct buf *text, const struct status *s, int64_t ms)
 {
 	buf_addc(text, ' ');
-	say_when(ms, s->page.now_ms, s->page.utc_offset_min, text);
+	say_clock(ms, s->page.now_ms, s->page.utc_offset_min, text);
 }
 
 static void circuit_words(const struct status *s, const struct circuit *c,

@@ -82,16 +82,12 @@ void say_record(const struct op *op, struct buf *text)
 		buf_addf(text, " %s", r->record_key);
 }
 
-void say_when(int64_t ms, int64_t now_ms, int offset_min, struct buf *text)
+void say_clock(int64_t ms, int64_t now_ms, int offset_min, struct buf *text)
 {
 	char then[TIME_TEXT], now[TIME_TEXT];
 
 	if (!ms) {
 		buf_addc(text, '-');
-		return;
-	}
-	if (ms <= now_ms && now_ms - ms < 60000) {
-		buf_adds(text, "now");
 		return;
 	}
 	time_local(ms, offset_min, then);
@@ -102,6 +98,14 @@ void say_when(int64_t ms, int64_t now_ms, int offset_min, struct buf *text)
 		buf_addf(text, "%.5s %.5s", then + 5, then + 11);
 	else
 		buf_add(text, then, 10);
+}
+
+void say_when(int64_t ms, int64_t now_ms, int offset_min, struct buf *text)
+{
+	if (ms && ms <= now_ms && now_ms - ms < 60000)
+		buf_adds(text, "now");
+	else
+		say_clock(ms, now_ms, offset_min, text);
 }
 
 void say_age(int64_t since_ms, int64_t now_ms, struct buf *text)
@@ -175,7 +179,7 @@ static void words_committed(const struct op *op, int64_t now_ms,
 	};
 
 	buf_adds(text, "It is at the vendor since ");
-	say_when(op->state_since_ms, now_ms, offset_min, text);
+	say_clock(op->state_since_ms, now_ms, offset_min, text);
 	if (op->evidence)
 		buf_addf(text, " (%s)", evidence[op->evidence]);
 	buf_addc(text, '.');

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/utf8.h"
+#include "store/audit.h"
 
 #ifndef EDCSYNC_SYSCONFDIR
 #define EDCSYNC_SYSCONFDIR "/etc"
@@ -30,8 +31,12 @@ void setup_release(struct setup *setup)
 {
 	if (setup->view)
 		view_close(setup->view);
-	if (setup->store)
+	if (setup->store) {
+		/* Every writing process anchors what it appended. */
+		if (setup->store->tx == TX_IDLE)
+			audit_anchor(setup->store, true, setup_now_ms());
 		store_close(setup->store);
+	}
 	config_free(setup->config);
 	for (size_t i = 0; i < setup->profiles_n; i++)
 		profile_free(setup->profiles[i]);

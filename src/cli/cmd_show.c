@@ -388,8 +388,6 @@ static void why(struct showing *s)
 	struct buf text = BUF_INIT;
 
 	heading(s, "Why");
-	if (s->row.why && *s->row.why)
-		out_wrap(out, 0, 2, s->row.why);
 	say_words(&s->row, s->page.now_ms, s->page.utc_offset_min, &text);
 	out_wrap(out, 0, 2, buf_text(&text));
 	line(s, "reason", op_reason_name(op->reason));

@@ -111,7 +111,8 @@ static void state_now(const struct status *s, const struct view_endpoint *e,
 		add_stop(&text, "paced until");
 		add_time(&text, s, e->state.gate.paced_until_ms);
 	}
-	end->stopped = text.len > 0;
+	end->stopped = text.len > 0 &&
+		       e->state.circuit.state != CIRCUIT_SLOW_START;
 	if (s->page.config && !config_endpoint(s->page.config,
 					       span_of(e->name)))
 		add_stop(&text, "not configured");

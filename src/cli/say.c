@@ -154,8 +154,11 @@ static void words_rejected(const struct op *op, struct buf *text)
 	buf_adds(text, op->flags & OP_PARTIAL
 		 ? "The vendor took it in part and refused the rest"
 		 : "The vendor understood it and refused it");
-	if (op->error && *op->error)
+	/* An excerpt of JSON or XML is for the eye, not for the phone. */
+	if (op->error && *op->error && !strchr("{[<", *op->error))
 		buf_addf(text, ": %s", op->error);
+	else if (op->reason == REASON_MOVED || op->reason == REASON_JOB_FAILED)
+		buf_addf(text, ": %s", op_reason_words(op->reason));
 	buf_adds(text, ". It is not sent again as it is: the data has to be"
 		 " corrected at its source.");
 }

@@ -29,6 +29,8 @@ int main(int argc, char **argv)
 	protect_memory();
 	umask(077);
 	signal(SIGPIPE, SIG_IGN);
+	/* A file size limit is a full disk: an error, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
 	code = cli_parse(&cli, argc, argv);
 	if (code < 0)
 		code = cli_run(&cli);

@@ -30,6 +30,7 @@ struct paging {
 	struct world world;
 	struct sql_filter filter;
 	struct query *query;
+	struct buf sql;			/* lives as long as the query */
 	int64_t key, op;		/* of the last row */
 	int64_t given;
 };
@@ -65,20 +66,17 @@ static int start_after(struct paging *p)
 
 static struct query *prepare(struct paging *p)
 {
-	struct buf sql = BUF_INIT;
-	struct query *q;
+	struct buf *sql = &p->sql;
 
 	sql_filter_make(&p->filter, p->page->filter, FIRST_FILTER_VALUE,
 			p->page->me, p->page->now_ms);
-	buf_addf(&sql, "SELECT " VIEW_COLUMNS VIEW_FROM " WHERE %s AND %s",
+	buf_addf(sql, "SELECT " VIEW_COLUMNS VIEW_FROM " WHERE %s AND %s",
 		 orders[p->page->order].after, buf_text(&p->filter.where));
 	/* SQLite takes a partial index only where its condition is said. */
 	if (!(p->filter.states & BUSY_STATES))
-		buf_adds(&sql, " AND o.state > 1 AND o.state <> 6");
-	buf_addf(&sql, " ORDER BY %s LIMIT ?3", orders[p->page->order].by);
-	q = db_query_new(p->view->db, buf_text(&sql), DB_HERE);
-	buf_release(&sql);
-	return q;
+		buf_adds(sql, " AND o.state > 1 AND o.state <> 6");
+	buf_addf(sql, " ORDER BY %s LIMIT ?3", orders[p->page->order].by);
+	return db_query_new(p->view->db, buf_text(sql), DB_HERE);
 }
 
 /* What SQLite could not decide exactly is decided by the meaning itself. */
@@ -174,6 +172,7 @@ int64_t view_ops(struct view *view, const struct view_page *page,
 		p.query = prepare(&p);
 		rc = page_through(&p, each, ctx);
 		query_free(p.query);
+		buf_release(&p.sql);
 		sql_filter_release(&p.filter);
 	}
 	view_world_release(&p.world);

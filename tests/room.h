@@ -161,7 +161,8 @@ ROOM void room_end(struct room *r)
 	static const char *const tails[] = {"edc.db", "edc.db-wal",
 		"edc.db-shm", "edc.db-turn", "edc.db-lock", "audit.key",
 		"audit.key.pub", "anchors.log", "old.db", "other.key",
-		"other.key.pub", "edc.db-engine"};
+		"other.key.pub", "edc.db-engine", "old.db-wal", "old.db-shm",
+		"old.db-turn"};
 
 	room_close(r);
 	config_free(r->config);

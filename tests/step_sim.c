@@ -394,8 +394,8 @@ static void describe(struct sim *s)
 	}
 }
 
-/* Does something earlier of its subject wait for a person, who alone can let
- * it go on (an unsettled version of the record, and what is behind it)? */
+/* Does an earlier version of its record wait for a person, who alone can let
+ * it go on? The rest of the subject never waits for that. */
 static bool held_back(struct sim *s, const struct sim_op *o)
 {
 	bool held = false;
@@ -403,7 +403,7 @@ static bool held_back(struct sim *s, const struct sim_op *o)
 	for (int i = 0; i < s->ops; i++) {
 		struct op op;
 
-		if (s->op[i].record / 2 != o->record / 2 || &s->op[i] >= o)
+		if (s->op[i].record != o->record || &s->op[i] >= o)
 			continue;
 		op_init(&op);
 		MUST(s, s->store->ops->op_find(s->store, s->op[i].op_id,
@@ -429,7 +429,9 @@ static void check_op(struct sim *s, const struct sim_op *o)
 		MUST(s, o->commits == 1);
 		break;
 	case OP_REJECTED:
-		MUST(s, o->refuse || unsure);
+		/* Or its token was revoked again and again. */
+		MUST(s, o->refuse || unsure ||
+		     op.reason == REASON_UNAUTHORISED);
 		MUST(s, o->commits == 0 || unsure);
 		break;
 	case OP_DEAD:

@@ -312,6 +312,14 @@ bool cred_fresh(const struct place *p, int64_t op)
 	return false;
 }
 
+int cred_times(const struct place *p, int64_t op)
+{
+	for (size_t i = 0; i < p->cred.refused_n; i++)
+		if (p->cred.refused[i].op == op)
+			return p->cred.refused[i].times;
+	return 0;
+}
+
 void cred_settled(struct place *p, int64_t op)
 {
 	struct cred *c = &p->cred;
@@ -328,11 +336,12 @@ static void remember(struct cred *c, int64_t op, int64_t version)
 	for (size_t i = 0; i < c->refused_n; i++)
 		if (c->refused[i].op == op) {
 			c->refused[i].version = version;
+			c->refused[i].times++;
 			return;
 		}
 	c->refused = xrealloc(c->refused,
 			      (c->refused_n + 1) * sizeof(*c->refused));
-	c->refused[c->refused_n++] = (struct refused){op, version};
+	c->refused[c->refused_n++] = (struct refused){op, version, 1};
 }
 
 void cred_refused(struct engine_world *w, struct place *p,

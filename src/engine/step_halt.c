@@ -155,16 +155,31 @@ static bool good(enum verdict v)
 	}
 }
 
-/* 401 under a token newer than the one it was refused for. If others got
- * through with it, the fault is this operation's alone. */
+/*
+ * 401 under a token newer than the one it was refused for. Nobody got through
+ * with it: the halt stands. Others did: the fault is this operation's alone
+ * when it had brought a halt, when another was begun later and got through,
+ * or the third time; else the token may have been revoked in between, and is
+ * replaced once more.
+ */
 static void judge_token(struct place *p, const struct transfer *t,
 			struct verdict_out *v)
 {
+	const struct cred *c = &p->cred;
+	int64_t op = t->intent ? t->intent->op.op : 0;
+
 	if (v->verdict != VERDICT_HALT || v->halt != HALT_FRESH_TOKEN ||
-	    !t->intent || p->cred.good_version < t->token_version)
+	    !op || c->good_version < t->token_version)
 		return;
-	v->verdict = VERDICT_REJECT;
 	v->halt = HALT_NONE;
+	if (op != p->state.halt_op && cred_times(p, op) < 2 &&
+	    c->good_version == t->token_version &&
+	    c->good_started_ms < t->started_ms) {
+		v->verdict = VERDICT_REFRESH;
+		text_set(v->rule, sizeof(v->rule), SPAN("token-revoked"));
+		return;
+	}
+	v->verdict = VERDICT_REJECT;
 	v->reason = REASON_UNAUTHORISED;
 	text_set(v->rule, sizeof(v->rule), SPAN("unauthorised-alone"));
 	text_set(v->why, sizeof(v->why),
@@ -250,8 +265,13 @@ static void judge_good(struct engine_world *w, struct place *p,
 		return;
 	gate_good(&p->state.gate, p->config, w->now.utc_ms);
 	p->paces = 0;
-	if (t->token_version > p->cred.good_version)
+	if (t->token_version > p->cred.good_version) {
 		p->cred.good_version = t->token_version;
+		p->cred.good_started_ms = 0;
+	}
+	if (t->token_version == p->cred.good_version &&
+	    t->started_ms > p->cred.good_started_ms)
+		p->cred.good_started_ms = t->started_ms;
 	if (op && op != p->state.halt_op)
 		p->others_through = true;
 	if (v->verdict == VERDICT_COMMIT && op) {
@@ -274,7 +294,8 @@ void halt_judge(struct engine_world *w, struct place *p, struct transfer *t,
 	judge_odd(w, p, t, a, v);
 	judge_pace(w, p, v);
 	judge_good(w, p, t, v);
-	if (v->verdict == VERDICT_REFRESH || fresh)
+	if (v->verdict == VERDICT_REFRESH ||
+	    (fresh && v->verdict == VERDICT_HALT))
 		cred_refused(w, p, t);
 	if (op && v->verdict != VERDICT_REFRESH &&
 	    v->verdict != VERDICT_HALT) {

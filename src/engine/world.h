@@ -37,6 +37,7 @@ struct transfer {
 /* An operation whose last answer was 401, and under which token. */
 struct refused {
 	int64_t op, version;
+	int times;			/* in a row */
 };
 
 struct cred {
@@ -49,6 +50,8 @@ struct cred {
 	uint8_t digest[32];		/* of the last static secret */
 	bool digest_known;
 	int64_t version, good_version;
+	int64_t good_started_ms;	/* of the last attempt that got through
+					 * with good_version */
 	int64_t got_ms, renew_ms;	/* renew 0: rely on 401 */
 	bool once;			/* lifetime 0: one refresh a minute */
 	int failures;
@@ -163,6 +166,7 @@ void cred_answer(struct engine_world *, struct transfer *,
 void cred_refused(struct engine_world *, struct place *,
 		  const struct transfer *);
 bool cred_fresh(const struct place *, int64_t op);
+int cred_times(const struct place *, int64_t op);
 void cred_settled(struct place *, int64_t op);
 void cred_forget(struct place *);
 void cred_release(struct cred *);

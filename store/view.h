@@ -119,9 +119,9 @@ int view_needs(struct view *, const struct config *, int64_t now_ms,
  * find: a text is tried as, in this order, op_id, idempotency key,
  * correlation id, id of the vendor (record, correlation, job), subject key,
  * the beginning of words of a subject key, id of a request or an answer. The
- * first kind that finds anything ends the search. Cells of a sheet come sorted by study,
- * subject, event (in the order the events first came) and form.
- * ST_NONE: nothing is called that.
+ * first kind that finds anything ends the search. Cells of a sheet come
+ * sorted by study, subject, event (in the order the events first came) and
+ * form. ST_NONE: nothing is called that.
  */
 struct view_hit {
 	const char *kind;		/* subject | operation */

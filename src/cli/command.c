@@ -41,7 +41,8 @@ static const struct option_row status_options[] = {
 };
 
 static const struct option_row list_options[] = {
-	{"limit", OPT_NUMBER, "N", "at most so many (default 100; 0 all)"},
+	{"limit", OPT_NUMBER, "N",
+	 "at most so many (default 100, with --json all; 0 all)"},
 	OPTION_END
 };
 
@@ -129,7 +130,8 @@ static const struct option_row verify_options[] = {
 static const struct option_row audit_list_options[] = {
 	{"op", OPT_TEXT, "OP", "records of this operation"},
 	{"from", OPT_NUMBER, "SEQ", "from this record on"},
-	{"limit", OPT_NUMBER, "N", "at most so many (default 100; 0 all)"},
+	{"limit", OPT_NUMBER, "N",
+	 "at most so many (default 100, with --json all; 0 all)"},
 	OPTION_END
 };
 

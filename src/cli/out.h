@@ -24,7 +24,7 @@ struct out {
 	struct buf line;		/* being built */
 	int depth;
 	bool first[OUT_DEPTH_MAX];	/* next value is the first there */
-	struct buf *sink;		/* tests: text goes here, not to stdout */
+	struct buf *sink;		/* tests: instead of stdout */
 };
 
 enum colour_word { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };

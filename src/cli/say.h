@@ -20,7 +20,7 @@ void say_record(const struct op *, struct buf *);
 void say_part(const char *oid, const char *repeat, struct buf *);
 /* "14:03", "11-28 14:03", "2025-11-28"; "-" for 0. */
 void say_clock(int64_t ms, int64_t now_ms, int offset_min, struct buf *);
-/* The same, and "now" for the last minute: "now", "14:03", "11-28 14:03", "2025-11-28"; "-" for 0. */
+/* The same, but "now" for the last minute. */
 void say_when(int64_t ms, int64_t now_ms, int offset_min, struct buf *);
 /* "2h14m" since then; "-" for 0. */
 void say_age(int64_t since_ms, int64_t now_ms, struct buf *);

@@ -8,8 +8,8 @@
  * this callback ran: it is not called on refused, DNS, TCP or TLS failure.
  *
  * https, or http to loopback; redirects are data, never followed. The proxy
- * environment is ignored. Peers are always verified. Bodies are sent from memory. Nothing is ever
- * logged. Field reports B059-B070.
+ * environment is ignored. Peers are always verified. Bodies are sent from
+ * memory. Nothing is ever logged. Field reports B059-B070.
  *
  * Thread: everything from one thread, except wire_wakeup (any thread, sticky,
  * coalescing). wire_new ignores SIGPIPE for the process when nobody handles

@@ -69,6 +69,11 @@ EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py \
 	tests/e2e/data/LICENSE-CDISC-MIT
 $(E2E:.py=.log): edcsync$(EXEEXT) edcsim$(EXEEXT)
 
+# What is written is what there is.
+TESTS += tests/test_docs.sh
+EXTRA_DIST += tests/test_docs.sh
+tests/test_docs.log: edcsync$(EXEEXT) edcsim$(EXEEXT)
+
 # make bench: ratios in one run (tests/bench/bench.c says how).
 EXTRA_PROGRAMS += tests/bench/bench
 tests_bench_bench_SOURCES = tests/bench/bench.c tests/bench/server.c \

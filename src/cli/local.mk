@@ -28,6 +28,7 @@ libcli_a_SOURCES = \
 	src/cli/help.c \
 	src/cli/lines.c \
 	src/cli/lines.h \
+	src/cli/manual.c \
 	src/cli/options.c \
 	src/cli/options.h \
 	src/cli/requests.h \

@@ -30,7 +30,8 @@ const struct global_row cli_globals[] = {
 struct globals_given {
 	const char *config, *store;
 	enum colour_word colour;
-	bool json, help, version, man;
+	bool json, help, version;
+	int man;			/* section; 0 = not asked for */
 };
 
 size_t cli_rows(const struct command *c)
@@ -153,7 +154,7 @@ static void rows_fill(const struct command *c, struct option *rows)
 		rows[n++] = (struct option){cli_globals[i].name,
 			cli_globals[i].value ? required_argument : no_argument,
 			NULL, cli_globals[i].key};
-	rows[n++] = (struct option){"man", no_argument, NULL, GLOBAL_MAN};
+	rows[n++] = (struct option){"man", optional_argument, NULL, GLOBAL_MAN};
 	for (size_t i = 0; i < own; i++)
 		rows[n++] = (struct option){c->options[i].name,
 			c->options[i].kind == OPT_FLAG ? no_argument
@@ -250,7 +251,7 @@ static int option_take(struct cli *cli, int key, struct globals_given *g)
 		g->version = true;
 		return -1;
 	case GLOBAL_MAN:
-		g->man = true;
+		g->man = optarg && !strcmp(optarg, "5") ? 5 : 1;
 		return -1;
 	default:
 		break;
@@ -281,7 +282,7 @@ static int words_of_program(struct cli *cli, const struct globals_given *g)
 	if (!g->help && !g->man)
 		return -1;
 	if (g->man)
-		cli_manual(&text);
+		cli_manual(g->man, &text);
 	else
 		cli_help(cli->command, &text);
 	fputs(buf_text(&text), stdout);
@@ -300,7 +301,7 @@ static int unknown_command(struct cli *cli, const char *word)
 int cli_parse(struct cli *cli, int argc, char **argv)
 {
 	struct globals_given g = {NULL, NULL, COLOUR_AUTO, false, false, false,
-				  false};
+				  0};
 	struct option rows[OPTIONS_MAX];
 	int words, key, at, code;
 

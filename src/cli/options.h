@@ -22,7 +22,8 @@ int cli_run(struct cli *);
 int cli_end(struct cli *, int code);
 /* The help of one command, or of the program when command is NULL. */
 void cli_help(const struct command *, struct buf *out);
-/* The man page edcsync(1), made from the tables (--man). */
-void cli_manual(struct buf *out);
+/* The man pages, made from the tables: edcsync(1) and edcsync.json(5), by
+ * --man and --man=5, which are for the build and not in the help. */
+void cli_manual(int section, struct buf *out);
 
 #endif

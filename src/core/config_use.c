@@ -233,10 +233,14 @@ static void manual_row(struct buf *out, const char *prefix,
 	roff(out, s->help);
 	if (s->words) {
 		buf_adds(out, "; one of ");
-		roff(out, s->words);
+		for (const char *p = s->words; *p; p++) {
+			const char one[2] = {*p, '\0'};
+
+			roff(out, *p == '|' ? ", " : one);
+		}
 	}
 	if (s->low < s->high)
-		buf_addf(out, "; %g to %g", s->low, s->high);
+		buf_addf(out, "; %.15g to %.15g", s->low, s->high);
 	if (s->kind == SETTING_MS || s->kind == SETTING_MS_NULL)
 		buf_adds(out, " ms");
 	if (s->deflt) {

@@ -71,8 +71,8 @@ examplesdir = $(pkgdatadir)/examples
 examples_DATA = share/examples/sudoers share/examples/sshd_config
 dist_examples_DATA = share/edcsync.example.json share/examples/anchors.md \
 	share/examples/logrotate
-dist_examples_SCRIPTS = share/examples/edcsync-login
-TAILORED = $(systemdsystemunit_DATA) $(examples_DATA)
+examples_SCRIPTS = share/examples/edcsync-login
+TAILORED = $(systemdsystemunit_DATA) $(examples_DATA) $(examples_SCRIPTS)
 $(TAILORED): share/local.mk
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) \
 	-e 's|[@]bindir[@]|$(bindir)|g' \
@@ -82,6 +82,7 @@ $(TAILORED): share/local.mk
 share/systemd/edcsync.service: share/systemd/edcsync.service.in
 share/examples/sudoers: share/examples/sudoers.in
 share/examples/sshd_config: share/examples/sshd_config.in
+share/examples/edcsync-login: share/examples/edcsync-login.in
 EXTRA_DIST += $(TAILORED:=.in)
 CLEANFILES += $(TAILORED)
 

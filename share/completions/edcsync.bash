@@ -98,8 +98,8 @@ _edcsync()
 		[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] &&
 			compopt -o nospace 2>/dev/null
 	else
-		# shellcheck disable=SC2207
 		local IFS=$'\n'
+		# shellcheck disable=SC2207
 		COMPREPLY=($(compgen -f -- "$cur"))
 		compopt -o filenames 2>/dev/null
 	fi

@@ -484,6 +484,9 @@ static void cut_answers_are_truncated(void **state)
 		"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
 			"Content-Length: 4\r\n\r\nnope",
 		"SSH-2.0-OpenSSH_9.2\r\n",
+		"HTTP/1.1 201 Created\r\n",
+		"HTTP/1.1 201 Created\r\nContent-Le",
+		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n",
 	};
 	struct result r = {0};
 

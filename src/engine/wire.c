@@ -20,7 +20,7 @@ struct slot {
 	wire_done_fn *done;
 	void *ctx;
 	struct curl_slist *headers;
-	bool sent, resend, too_large, answered;
+	bool sent, resend, too_large, answered, head_whole;
 	CURLcode refused;		/* could not even be added */
 	struct buf head, body;
 	char error[CURL_ERROR_SIZE];
@@ -76,6 +76,10 @@ static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 	n *= size;
 	if (n >= 5 && memcmp(p, "HTTP/", 5) == 0)
 		buf_clear(&s->head);	/* after a 1xx: a new head */
+	if (s->head.len == 0)
+		s->head_whole = false;
+	if (n && n <= 2 && p[0] == (n == 2 ? '\r' : '\n'))
+		s->head_whole = true;
 	if (s->head.len + n > LIMIT_HEADER_BYTES) {
 		s->too_large = true;
 		return 0;
@@ -299,6 +303,8 @@ static enum transport transport_from(const struct slot *s, CURLcode code,
 		return TRANSPORT_TOO_LARGE;
 	if (code == CURLE_OK && status == 0)
 		return TRANSPORT_RESET;	/* B060: "fine", without an answer */
+	if (code == CURLE_OK && !s->head_whole)
+		return TRANSPORT_TRUNCATED;	/* B070: cut in its head */
 	for (size_t i = 0; i < ARRAY_SIZE(transport_of); i++)
 		if (transport_of[i].code == code)
 			return transport_of[i].transport;
@@ -454,6 +460,7 @@ void wire_start(struct wire *w, const struct wire_start *in,
 	s->done = done;
 	s->ctx = ctx;
 	s->sent = s->resend = s->too_large = s->answered = false;
+	s->head_whole = false;
 	s->refused = CURLE_OK;
 	s->error[0] = '\0';
 	w->in_flight++;

@@ -137,5 +137,17 @@ for text in README.md HACKING.md; do
 done >"$dir/readme"
 [ -s "$dir/readme" ] && wrong "$(sort -u "$dir/readme")"
 
+# What tests and programs read is in the distribution.
+for file in $(cd "$top" && find tests/e2e tests/vectors tests/fuzz/corpus \
+  share -type f ! -name '*.pyc'); do
+  name=${file#share/}
+  case $file in
+  share/man/edcsync*) continue ;;
+  *.in) name=${name%.in} ;;
+  esac
+  grep -qF "$name" "$top"/tests/local.mk "$top"/tests/fuzz/local.mk \
+    "$top"/share/local.mk || wrong "$file: in no local.mk, so in no release"
+done
+
 [ $bad -eq 0 ] && echo "docs: what is written is what there is"
 exit $bad

@@ -85,7 +85,7 @@ int cmd_status(struct cli *);
 int cmd_list(struct cli *);
 int cmd_find(struct cli *);
 int cmd_show(struct cli *);
-int cmd_act(struct cli *);		/* check replay discard undiscard annotate */
+int cmd_act(struct cli *);		/* the five acts of act.h */
 int cmd_endpoint_act(struct cli *);	/* pause resume probe */
 int cmd_key(struct cli *);
 int cmd_classify(struct cli *);

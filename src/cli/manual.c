@@ -99,6 +99,7 @@ static const struct man_part program_tail[] = {
 ".TP\n.B 65\ndata were refused, or the trail is broken.\n"
 ".TP\n.B 66\nno input.\n"
 ".TP\n.B 69\nunavailable.\n"
+".TP\n.B 70\na fault of the program itself.\n"
 ".TP\n.B 73\nsomething cannot be created.\n"
 ".TP\n.B 74\ninput or output failed.\n"
 ".TP\n.B 75\nbusy: try again.\n"

@@ -201,6 +201,22 @@ static void fresh_token_refused_halts(void **state)
 	leave(s);
 }
 
+/* B043: whoever meets it first; not each operation burns a refresh. */
+static void a_token_that_serves_nobody_halts(void **state)
+{
+	struct sim *s = scene(always_401);
+
+	(void)state;
+	for (int i = 0; i < 12; i++)
+		sim_add(s, SIM_KEY, i * 2, 1);
+	go(s, 10000);
+	assert_int_equal(halt_of(s, SIM_KEY), HALT_FRESH_TOKEN);
+	assert_int_equal(s->asked[SIM_TOKEN], 2);
+	assert_true(s->asked[SIM_SEND] <= 2 * 4);	/* in flight, twice */
+	assert_int_equal(in_state(s, OP_REJECTED), 0);
+	leave(s);
+}
+
 static void token_down(struct sim *s, struct sim_request *r)
 {
 	if (r->kind == SIM_TOKEN && s->asked[SIM_TOKEN] <= 3)
@@ -586,6 +602,7 @@ int main(void)
 		cmocka_unit_test(one_refresh_for_all),
 		cmocka_unit_test(tokens_are_renewed_ahead),
 		cmocka_unit_test(fresh_token_refused_halts),
+		cmocka_unit_test(a_token_that_serves_nobody_halts),
 		cmocka_unit_test(token_trouble_backs_off),
 		cmocka_unit_test(refused_client_halts_and_keeps_the_work),
 		cmocka_unit_test(twenty_forbidden_in_a_row_halt),

@@ -14,7 +14,8 @@ void answer_classify_in(struct engine_world *w, struct place *p,
 	in->method = method;
 	in->mode = config_mode(p->config, method);
 	in->outcome_unknown = op && (op->flags & OP_OUTCOME_UNKNOWN);
-	in->token_fresh = t->token_fresh;
+	in->token_fresh = t->token_fresh ||
+			  cred_unproven(p, t->token_version);
 	in->retry_after_max_ms = p->config->retry.retry_after_max_ms;
 	in->now_ms = w->now.utc_ms;
 	in->scratch = &w->scratch;
@@ -140,6 +141,11 @@ void answer_take(struct engine_world *w, struct transfer *t,
 			return;
 	} else {
 		classify(w, p, t, a, &v);
+	}
+	if (t->unbuilt) {
+		v.layer = LAYER_ENGINE;
+		text_set(v.rule, sizeof(v.rule), SPAN("cannot-be-sent"));
+		text_set(v.why, sizeof(v.why), span_of(a->error));
 	}
 	halt_judge(w, p, t, a, &v);
 	emit(w, p, t, a, &v, others, phases_us);

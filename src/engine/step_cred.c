@@ -34,6 +34,7 @@ void cred_forget(struct place *p)
 	buf_wipe(&c->header);
 	c->usable = false;
 	c->after_refusal = false;
+	c->replaces = false;
 	c->digest_known = false;
 	c->failures = 0;
 	c->retry_at_ms = 0;
@@ -105,6 +106,7 @@ static void ready(struct engine_world *w, struct place *p, struct buf *header)
 	*header = BUF_INIT;
 	c->busy = false;
 	c->usable = true;
+	c->replaces = c->after_refusal;
 	c->after_refusal = false;
 	c->failures = 0;
 	c->retry_at_ms = 0;
@@ -310,6 +312,15 @@ bool cred_fresh(const struct place *p, int64_t op)
 		if (p->cred.refused[i].op == op)
 			return p->cred.refused[i].version < p->cred.version;
 	return false;
+}
+
+bool cred_unproven(const struct place *p, int64_t version)
+{
+	const struct cred *c = &p->cred;
+
+	assert(version <= c->version);
+	return c->replaces && version == c->version &&
+	       c->good_version < version;
 }
 
 int cred_times(const struct place *p, int64_t op)

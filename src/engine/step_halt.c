@@ -309,8 +309,8 @@ void halt_judge(struct engine_world *w, struct place *p, struct transfer *t,
 		halt_set(w, p, v->halt, v->halt == HALT_VENDOR_WAIT ?
 			 add_ms(w->now.utc_ms, v->retry_after_ms) : 0,
 			 op, v->why);
-	/* Cut by ourselves: that says nothing about the vendor. */
-	if (a->transport != TRANSPORT_CUT)
+	/* Cut or not built by ourselves: that says nothing about the vendor. */
+	if (a->transport != TRANSPORT_CUT && !t->unbuilt)
 		halt_circuit(w, p, t, v->verdict);
 	else if (t->probe)
 		circuit_probe_release(&p->state.circuit, w->now.utc_ms);

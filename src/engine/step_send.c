@@ -169,10 +169,12 @@ static void start(struct engine_world *w, struct place *p, struct intent *in)
 	gate_take(&p->state.gate, 1);
 	if (in->kind == ATTEMPT_SEND && in->op.attempts == 0)
 		gate_earn(&p->state.gate, p->config);
-	if (send_build(w, t, NULL, &error))
+	if (send_build(w, t, NULL, &error)) {
 		transfer_start(w, t);
-	else
+	} else {
+		t->unbuilt = true;
 		answer_cut(w, t, TRANSPORT_REFUSED, false, buf_text(&error));
+	}
 	buf_release(&error);
 }
 

@@ -31,6 +31,7 @@ struct transfer {
 	int64_t generation;		/* of the circuit */
 	int64_t token_version;
 	bool token_fresh;		/* newer than one refused for this op */
+	bool unbuilt;			/* we could not put it together */
 	bool probe;
 };
 
@@ -44,6 +45,7 @@ struct cred {
 	bool usable;			/* header may be sent */
 	bool busy;			/* the single flight */
 	bool after_refusal;		/* the flight was caused by a 401 */
+	bool replaces;			/* so was the present token */
 	size_t reading;			/* file of a `headers` credential */
 	struct buf header;		/* "Name: value" lines; wiped */
 	struct buf partial;		/* being put together; wiped */
@@ -166,6 +168,8 @@ void cred_answer(struct engine_world *, struct transfer *,
 void cred_refused(struct engine_world *, struct place *,
 		  const struct transfer *);
 bool cred_fresh(const struct place *, int64_t op);
+/* This version took the place of a refused one and nobody got through yet. */
+bool cred_unproven(const struct place *, int64_t version);
 int cred_times(const struct place *, int64_t op);
 void cred_settled(struct place *, int64_t op);
 void cred_forget(struct place *);

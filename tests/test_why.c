@@ -62,6 +62,10 @@ static void test_gates(void **state)
 	fresh();
 	in.paced_until_ms = NOW + 600 * S;
 	says("vendor asked us to wait until 14:10");
+	op.due_at_ms = in.paced_until_ms + 3;
+	says("vendor asked us to wait until 14:10");
+	op.due_at_ms = in.paced_until_ms + 60 * S;
+	says("due 14:11:00, backoff 3 of 5");
 	in.behind = "01JF7";
 	in.behind_what = "same subject";
 	says("waits behind 01JF7, same subject");

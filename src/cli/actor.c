@@ -44,7 +44,6 @@ bool terminal_ask(const char *prompt, bool secret, struct buf *out)
 
 	if (fd < 0)
 		return false;
-	dprintf(fd, "%s", prompt);
 	if (tcgetattr(fd, &before)) {
 		close(fd);
 		return false;
@@ -55,7 +54,10 @@ bool terminal_ask(const char *prompt, bool secret, struct buf *out)
 		quiet.c_cc[VMIN] = 1;
 		quiet.c_cc[VTIME] = 0;
 	}
+	/* What was typed before the question is dropped, and the echo is off
+	 * before it is asked: an answer given at once is not. */
 	tcsetattr(fd, TCSAFLUSH, &quiet);
+	dprintf(fd, "%s", prompt);
 	ok = line_read(fd, out);
 	tcsetattr(fd, TCSAFLUSH, &before);
 	if (secret)

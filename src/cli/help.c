@@ -2,6 +2,8 @@
 
 #include "config.h"
 
+#include <string.h>
+
 /* Help: one layout of the rows; manual.c has the other. */
 
 static void option_line(struct buf *out, const char *name, const char *value,
@@ -22,8 +24,9 @@ static void help_command(const struct command *c, struct buf *out)
 {
 	size_t n = cli_rows(c);
 
-	buf_addf(out, "Usage: edcsync %s%s%s\n%s.\n", c->name,
-		 c->usage[0] ? " " : "", c->usage, c->summary);
+	buf_addf(out, "Usage: edcsync %s%s%s\n%s%s\n", c->name,
+		 c->usage[0] ? " " : "", c->usage, c->summary,
+		 strchr(c->summary, '?') ? "" : ".");
 	if (c->more)
 		buf_addf(out, "\n%s\n", c->more);
 	if (n)

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Two answers that told the same wait came a little apart. */
+#define SAME_MS 1000
+
 /* Short enough for a list column; the long words are in verdict.h. */
 static const char *const halt_short[] = {
 	[HALT_NONE] = "",
@@ -98,7 +101,7 @@ static bool pressure_why(const struct why_in *in, struct buf *out)
 		buf_adds(out, "circuit open, probe in ");
 		add_countdown(in->probe_at_ms - in->now_ms, out);
 	} else if (in->paced_until_ms > in->now_ms &&
-		   in->paced_until_ms >= in->op->due_at_ms) {
+		   in->paced_until_ms + SAME_MS >= in->op->due_at_ms) {
 		buf_adds(out, "vendor asked us to wait until ");
 		add_time(in, in->paced_until_ms, false, out);
 	} else {

@@ -122,7 +122,7 @@ def a_discard_is_signed_at_the_terminal_and_can_be_undone():
         expect("correct horse" not in screen, "the password was echoed")
         expect(h.states() == {"discarded": 1}, h.states())
         shown = h.json("show", op)[0]
-        signed = [i for i in shown["interventions"] if i.get("signed")]
+        signed = [i for i in shown["interventions"] if i["signature"]]
         expect(signed, shown["interventions"])
         h.json("undiscard", op, "--reason", "was right after all", *who)
         expect(h.states() == {"rejected": 1}, h.states())

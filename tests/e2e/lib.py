@@ -4,6 +4,7 @@ EDCSYNC and EDCSIM name the programs (make check sets them). Everything lives
 in a temporary folder that is removed unless KEEP=1. Nothing here sleeps: it
 waits on conditions, with a bound.
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -17,6 +18,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from vendor import Vendor
 
 HERE = pathlib.Path(__file__).resolve().parent
 SRC = HERE.parent.parent
@@ -138,6 +141,11 @@ class House:
         self.sims.append(s)
         return s
 
+    def vendor(self, *args, **kw):
+        v = Vendor(*args, **kw)
+        self.sims.append(v)
+        return v
+
     def endpoint(self, name, sim, profile="generic-rest", **kw):
         e = json.loads(json.dumps(QUICK))
         e.update({"profile": profile, "base_url": sim.url,
@@ -184,13 +192,13 @@ class House:
         done = self.command(words[0], *words[1:], "--json", codes=codes, **kw)
         return [json.loads(x) for x in done.stdout.splitlines()]
 
-    def start(self, *words):
+    def start(self, *words, env=None):
         """A command in the background (the engine)."""
         p = subprocess.Popen([EDCSYNC, words[0], "--config",
                               str(self.dir / "edcsync.json")] +
                              [str(w) for w in words[1:]], cwd=self.dir,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True)
+                             text=True, env=dict(os.environ, **(env or {})))
         self.running.append(p)
         return p
 
@@ -270,23 +278,25 @@ def subset(n, path=None):
     return "".join(OPS.open().readlines()[:n])
 
 
-def main(*tests):
-    """Runs test functions; each says what it proves by its name."""
+def one(test):
+    begin = time.monotonic()
+    try:
+        test()
+        word = "ok"
+    except Exception as e:  # every test is run and told of
+        word = "FAILED: %s: %s" % (type(e).__name__, e)
+    print("%-48s %6.2fs  %s\n" % (test.__name__, time.monotonic() - begin,
+                                  word), end="", flush=True)
+    return word == "ok"
+
+
+def main(*tests, jobs=1):
+    """Runs test functions; each says what it proves by its name. Those that
+    mostly wait may run beside each other."""
     only = sys.argv[1:]
-    failed = passed = 0
-    for test in tests:
-        if only and test.__name__ not in only:
-            continue
-        begin = time.monotonic()
-        try:
-            test()
-            passed += 1
-            word = "ok"
-        except Exception as e:  # every test is run and told of
-            failed += 1
-            word = "FAILED: %s: %s" % (type(e).__name__, e)
-        print("%-48s %6.2fs  %s" % (test.__name__,
-                                    time.monotonic() - begin, word),
-              flush=True)
-    print("%d passed, %d failed" % (passed, failed))
-    sys.exit(1 if failed or not passed else 0)
+    chosen = [t for t in tests if not only or t.__name__ in only]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        results = list(pool.map(one, chosen))
+    failed = results.count(False)
+    print("%d passed, %d failed" % (results.count(True), failed))
+    sys.exit(1 if failed or not results else 0)

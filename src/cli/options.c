@@ -251,8 +251,10 @@ static int option_take(struct cli *cli, int key, struct globals_given *g)
 		g->version = true;
 		return -1;
 	case GLOBAL_MAN:
-		g->man = optarg && !strcmp(optarg, "5") ? 5 : 1;
-		return -1;
+		g->man = !optarg || !strcmp(optarg, "1") ? 1 :
+			 !strcmp(optarg, "5") ? 5 : 0;
+		return g->man ? -1 :
+		       cli_usage(cli, "--man is 1 or 5");
 	default:
 		break;
 	}

@@ -64,7 +64,7 @@ E2E = \
 	tests/e2e/kill.py \
 	tests/e2e/restore.py
 TESTS += tests/lint.sh $(E2E)
-EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py \
+EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py tests/e2e/vendor.py \
 	tests/e2e/data/cdisc-pilot-ops.jsonl \
 	tests/e2e/data/LICENSE-CDISC-MIT
 $(E2E:.py=.log): edcsync$(EXEEXT) edcsim$(EXEEXT)

@@ -184,8 +184,12 @@ static void test_store_alone(void **state)
 	old = hush();
 	assert_int_equal(setup_open_view(&s), 66);
 	assert_int_equal(setup_open_store(&s, false), 66);
-	unhush(old);
 	assert_int_equal(access(path, F_OK), -1);
+	put("empty/x.db", "", 0600);
+	assert_int_equal(setup_open_view(&s), 66);
+	assert_null(s.view);
+	unhush(old);
+	unlink(path);
 	setup_release(&s);
 }
 

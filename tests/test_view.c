@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -737,6 +738,12 @@ static void test_opening_what_is_no_store(void **state)
 	assert_null(view_open(path, &error, &rc));
 	assert_true(rc < 0 && error.len > 0);
 	assert_int_equal(access(path, F_OK), -1);
+	buf_clear(&error);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	assert_null(view_open(path, &error, &rc));
+	assert_int_equal(rc, ST_NONE);
+	assert_non_null(strstr(buf_text(&error), "no store was made"));
+	unlink(path);
 	buf_release(&error);
 }
 

@@ -365,8 +365,11 @@ static void facts(struct showing *s)
 	line(s, "study", op->record.study_oid);
 	line(s, "site", op->site_oid);
 	buf_clear(&text);
-	buf_addf(&text, "%s (%s), %s %s", s->row.endpoint, s->row.environment,
-		 op->method, op->path);
+	/* A query may name a person. */
+	buf_addf(&text, "%s (%s), %s %.*s%s", s->row.endpoint,
+		 s->row.environment, op->method,
+		 (int)strcspn(op->path, "?"), op->path,
+		 strchr(op->path, '?') ? "?***" : "");
 	line(s, "endpoint", buf_text(&text));
 	line(s, "key", op->idem_key);
 	line(s, "payload sha256", op->payload_sha256);

@@ -540,8 +540,12 @@ int setup_open_view(struct setup *setup)
 	if (result)
 		return result;
 	setup->view = view_open(setup->store_path, &error, &result);
+	/* An empty file: somebody is just about to make the store. */
 	if (!setup->view)
-		result = say(store_exit_code(result), "%s", buf_text(&error));
+		result = say(result == ST_NONE ? EX_NOINPUT
+					       : store_exit_code(result),
+			     "%s", buf_text(&error));
+	assert(!setup->view == (result != 0));
 	buf_release(&error);
 	return result;
 }

@@ -62,7 +62,8 @@ E2E = \
 	tests/e2e/bad_input.py \
 	tests/e2e/deliver.py \
 	tests/e2e/kill.py \
-	tests/e2e/restore.py
+	tests/e2e/restore.py \
+	tests/e2e/writers.py
 TESTS += tests/lint.sh $(E2E)
 EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py tests/e2e/vendor.py \
 	tests/e2e/data/cdisc-pilot-ops.jsonl \
@@ -73,6 +74,10 @@ $(E2E:.py=.log): edcsync$(EXEEXT) edcsim$(EXEEXT)
 TESTS += tests/test_docs.sh
 EXTRA_DIST += tests/test_docs.sh
 tests/test_docs.log: edcsync$(EXEEXT) edcsim$(EXEEXT)
+
+check_PROGRAMS += tests/act_loop
+tests_act_loop_SOURCES = tests/act_loop.c
+tests_act_loop_LDADD = $(STORE_LIBS)
 
 # make bench: ratios in one run (tests/bench/bench.c says how).
 EXTRA_PROGRAMS += tests/bench/bench

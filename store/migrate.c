@@ -376,19 +376,21 @@ int migrate_newest(void)
 	return (int)ARRAY_SIZE(history);
 }
 
-/* A fresh file has neither id nor tables; anything else must be ours. */
+/*
+ * A fresh file has neither id nor tables; anything else must be ours. The id
+ * is read last: somebody may be making the store between two of these.
+ */
 int migrate_version(struct db *db, int *version)
 {
 	int64_t id, tables, v;
 	int rc;
 
 	assert(db && version);
-	rc = db_number(db, "PRAGMA application_id", &id);
+	rc = db_number(db, "SELECT count(*) FROM sqlite_schema", &tables);
 	if (!rc)
 		rc = db_number(db, "PRAGMA user_version", &v);
 	if (!rc)
-		rc = db_number(db, "SELECT count(*) FROM sqlite_schema",
-			       &tables);
+		rc = db_number(db, "PRAGMA application_id", &id);
 	if (rc)
 		return rc;
 	if (id != STORE_APPLICATION_ID && (id || v || tables))

@@ -88,7 +88,7 @@ tests_bench_bench_CFLAGS = $(EDC_CFLAGS) $(CURL_CFLAGS)
 tests_bench_bench_LDADD = $(CURL_LIBS)
 bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT)
 	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
-.PHONY: bench
+.PHONY: bench fuzz
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # The simulated EDC.

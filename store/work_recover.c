@@ -152,29 +152,42 @@ static int gather(void *ctx, const struct endpoint_row *row)
 	return 0;
 }
 
+/* Halted, paused or not configured: only a person (or a time that he set)
+ * lets it go on. */
+static int is_stopped(struct store *st, int64_t id,
+		      const struct endpoint_config *config, int64_t now_ms,
+		      bool *stopped)
+{
+	struct endpoint_state state = {0};
+	struct endpoint_control control = {0};
+	int rc = st->ops->state_get(st, id, &state);
+
+	if (rc >= 0)
+		rc = st->ops->control_get(st, id, &control);
+	if (rc < 0)
+		return rc;
+	*stopped = !config || state.halt != HALT_NONE ||
+		   (control.paused &&
+		    (!control.until_ms || control.until_ms > now_ms));
+	endpoint_control_release(&control);
+	return ST_OK;
+}
+
 /* Does something of this endpoint move or wait for nothing but time? */
 static int endpoint_busy(struct store *st, int64_t id,
 			 const struct endpoint_config *config,
 			 int64_t now_ms, bool *busy, int64_t *due_ms)
 {
-	struct endpoint_state state = {0};
-	struct endpoint_control control = {0};
 	int64_t sending = 0, checking = 0, due = 0;
-	bool stopped;
+	bool stopped = true;
 	int rc = st->ops->count(st, id, OP_SENDING, &sending);
 
 	if (rc == ST_OK)
 		rc = st->ops->count(st, id, OP_CHECKING, &checking);
 	if (rc == ST_OK)
-		rc = st->ops->state_get(st, id, &state);
-	if (rc >= 0)
-		rc = st->ops->control_get(st, id, &control);
+		rc = is_stopped(st, id, config, now_ms, &stopped);
 	if (rc < 0)
 		return rc;
-	stopped = !config || state.halt != HALT_NONE ||
-		  (control.paused &&
-		   (!control.until_ms || control.until_ms > now_ms));
-	endpoint_control_release(&control);
 	if (sending || checking)
 		*busy = true;
 	if (stopped)
@@ -188,11 +201,30 @@ static int endpoint_busy(struct store *st, int64_t id,
 	return rc < 0 ? rc : ST_OK;
 }
 
+/* Has a person asked for something that can be done now? */
+static int asked_busy(struct store *st, const struct names *names,
+		      int64_t now_ms, bool *busy)
+{
+	struct request_row row = {0};
+	int rc = ST_OK;
+
+	while (!*busy && rc == ST_OK) {
+		bool stopped = true;
+
+		rc = st->ops->request_next(st, &row);
+		if (rc == ST_OK)
+			rc = is_stopped(st, row.endpoint,
+					config_of(names, row.endpoint), now_ms,
+					&stopped);
+		*busy = rc == ST_OK && !stopped;
+	}
+	return rc < 0 ? rc : ST_OK;
+}
+
 int work_idle(struct store *st, const struct config *config, int64_t now_ms,
 	      bool *idle, int64_t *next_due_ms)
 {
 	struct idle all = {.names = {config, NULL}};
-	struct request_row row = {0};
 	bool busy = false;
 	int rc;
 
@@ -203,10 +235,8 @@ int work_idle(struct store *st, const struct config *config, int64_t now_ms,
 		rc = endpoint_busy(st, all.all[i],
 				   config_of(&all.names, all.all[i]), now_ms,
 				   &busy, next_due_ms);
-	if (rc >= 0 && !busy) {
-		rc = st->ops->request_next(st, &row);
-		busy = rc == ST_OK && config_of(&all.names, row.endpoint);
-	}
+	if (rc >= 0 && !busy)
+		rc = asked_busy(st, &all.names, now_ms, &busy);
 	*idle = !busy;
 	free(all.names.ids);
 	free(all.all);

@@ -134,6 +134,7 @@ SLOT(record_same,
 SLOT(record_earlier, (int64_t a, int64_t b, int64_t *c), (a, b, c))
 SLOT(record_waiting, (int64_t a, int64_t b, int64_t *c), (a, b, c))
 SLOT(record_later, (int64_t a, int64_t b, int64_t *c), (a, b, c))
+SLOT(record_risk, (int64_t a, int64_t b, int64_t *c), (a, b, c))
 SLOT(op_insert, (struct op *a, struct span b, struct span c), (a, b, c))
 SLOT(op_get, (int64_t a, struct op *b), (a, b))
 SLOT(op_find, (const char *a, struct op *b), (a, b))
@@ -201,6 +202,7 @@ static const struct store_ops fault_ops = {
 	.record_earlier = f_record_earlier,
 	.record_waiting = f_record_waiting,
 	.record_later = f_record_later,
+	.record_risk = f_record_risk,
 	.op_insert = f_op_insert,
 	.op_get = f_op_get,
 	.op_find = f_op_find,

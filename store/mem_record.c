@@ -340,3 +340,27 @@ int mem_record_later(struct store *st, int64_t record, int64_t place,
 		*out = found->op;
 	return found ? ST_OK : ST_NONE;
 }
+
+int mem_record_risk(struct store *st, int64_t record, int64_t op,
+		    int64_t *ended_ms)
+{
+	struct mem_store *m = ms(st);
+	int64_t last = 0;
+
+	store_door_read(st);
+	assert(record > 0 && ended_ms);
+	for (size_t i = 0; i < m->attempts.n; i++) {
+		const struct attempt *a = m->attempts.rows[i];
+		const struct mem_op *row;
+
+		if (!a->op || a->op == op || a->kind != ATTEMPT_SEND ||
+		    a->verdict != VERDICT_UNKNOWN || a->finished_ms <= last)
+			continue;
+		row = m->ops.rows[a->op - 1];
+		if (row->op.record.id == record)
+			last = a->finished_ms;
+	}
+	if (last)
+		*ended_ms = last;
+	return last ? ST_OK : ST_NONE;
+}

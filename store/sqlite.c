@@ -240,6 +240,7 @@ static const struct store_ops sqlite_ops = {
 	.record_earlier = sqlite_record_earlier,
 	.record_waiting = sqlite_record_waiting,
 	.record_later = sqlite_record_later,
+	.record_risk = sqlite_record_risk,
 	.op_insert = sqlite_op_insert,
 	.op_get = sqlite_op_get,
 	.op_find = sqlite_op_find,

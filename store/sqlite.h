@@ -90,6 +90,7 @@ store_record_same_fn sqlite_record_same;
 store_record_earlier_fn sqlite_record_earlier;
 store_record_waiting_fn sqlite_record_waiting;
 store_record_later_fn sqlite_record_later;
+store_record_risk_fn sqlite_record_risk;
 store_op_insert_fn sqlite_op_insert;
 store_op_get_fn sqlite_op_get;
 store_op_find_fn sqlite_op_find;

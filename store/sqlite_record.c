@@ -454,3 +454,27 @@ int sqlite_record_later(struct store *st, int64_t record, int64_t place,
 	query_reset(q);
 	return store_result(st, rc);
 }
+
+int sqlite_record_risk(struct store *st, int64_t record, int64_t op,
+		       int64_t *ended_ms)
+{
+	struct query *q;
+	int rc;
+
+	store_door_read(st);
+	assert(record > 0 && ended_ms);
+	q = DB_Q(st->db, "SELECT max(a.finished_ms) FROM operation o"
+		 " JOIN attempt a ON a.op = o.op WHERE o.record = ?1"
+		 " AND o.op <> ?2 AND a.kind = ?3 AND a.verdict = ?4");
+	query_int(q, 1, record);
+	query_int(q, 2, op);
+	query_int(q, 3, ATTEMPT_SEND);
+	query_int(q, 4, VERDICT_UNKNOWN);
+	rc = query_one(q);
+	if (rc == ST_OK) {
+		*ended_ms = query_col_int(q, 0);
+		query_reset(q);
+		rc = *ended_ms ? ST_OK : ST_NONE;
+	}
+	return store_result(st, rc);
+}

@@ -231,6 +231,11 @@ typedef int store_record_waiting_fn(struct store *, int64_t record,
 typedef int store_record_later_fn(struct store *, int64_t record,
 				  int64_t place, int64_t *op);
 
+/* When the last send of unknown outcome of the record's other operations
+ * ended; ST_NONE if there was none. */
+typedef int store_record_risk_fn(struct store *, int64_t record, int64_t op,
+				 int64_t *ended_ms);
+
 /* Operations. insert gives op (handle) and place, counts, stores payloads;
  * sent may be empty when it equals payload. Place 0 = next one. */
 typedef int store_op_insert_fn(struct store *, struct op *,
@@ -340,6 +345,7 @@ struct store_ops {
 	store_record_earlier_fn *record_earlier;
 	store_record_waiting_fn *record_waiting;
 	store_record_later_fn *record_later;
+	store_record_risk_fn *record_risk;
 	store_op_insert_fn *op_insert;
 	store_op_get_fn *op_get;
 	store_op_find_fn *op_find;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backoff.h"
+
 #include "store/work_priv.h"
 
 /* How far a list of candidates looks past those that may not go now. */
@@ -205,11 +207,9 @@ static bool is_resend(const struct op *op)
 	       op->rank != OP_RANK_CREDIT;
 }
 
-static int put_off(struct claim *c, struct op *op)
+static int put_off(struct claim *c, struct op *op, int64_t wait)
 {
 	struct store *st = c->st;
-	int64_t wait = BUDGET_WAIT_MS +
-		       (int64_t)(c->random(c->ctx) % BUDGET_SPREAD_MS);
 	int rc;
 
 	op->due_at_ms = c->now_ms + wait;
@@ -219,9 +219,43 @@ static int put_off(struct claim *c, struct op *op)
 	return rc == ST_CONFLICT ? ST_OK : rc;
 }
 
+static int64_t budget_wait(struct claim *c)
+{
+	return BUDGET_WAIT_MS +
+	       (int64_t)(c->random(c->ctx) % BUDGET_SPREAD_MS);
+}
+
+/*
+ * Mode natural: a PUT of unknown outcome may land late and would undo what
+ * comes after it; the next operation of the record lets settle_ms go by. Its
+ * own resend is the same PUT again. A risk ahead of the clock: it was stepped
+ * back; then the wait is settle_ms once.
+ */
+static int record_settles(struct claim *c, const struct op *op, int64_t *wait)
+{
+	const struct endpoint_config *config = c->credit->config;
+	int64_t settle = config->lookup.settle_ms, ended = 0;
+	int rc;
+
+	*wait = 0;
+	if (op->state == OP_POLLING || op->next != NEXT_SEND ||
+	    op->flags & OP_OUTCOME_UNKNOWN || !op->record.newest_started ||
+	    op->record.newest_started == op->place ||
+	    config_mode(config, op->method) != MODE_NATURAL)
+		return ST_OK;
+	rc = c->st->ops->record_risk(c->st, op->record.id, op->op, &ended);
+	if (rc)
+		return rc < 0 ? rc : ST_OK;
+	if (ended > c->now_ms)
+		*wait = op->due_wait_ms == settle ? 0 : settle;
+	else if (add_ms(ended, settle) > c->now_ms)
+		*wait = add_ms(ended, settle) - c->now_ms;
+	return ST_OK;
+}
+
 static int claim_loaded(struct claim *c, struct op *op)
 {
-	int64_t seen = op->version;
+	int64_t seen = op->version, wait = 0;
 	enum op_state old = op->state;
 	enum op_event event;
 	bool stale;
@@ -231,10 +265,14 @@ static int claim_loaded(struct claim *c, struct op *op)
 	    op->due_at_ms > c->now_ms)
 		return ST_OK;
 	if (is_resend(op) && !c->credit->probe && c->retries-- <= 0)
-		return put_off(c, op);
+		return put_off(c, op, budget_wait(c));
 	rc = is_stale(c, op, &stale);
+	if (rc == ST_OK && !stale)
+		rc = record_settles(c, op, &wait);
 	if (rc)
 		return rc;
+	if (wait > 0)
+		return put_off(c, op, wait);
 	event = settle_claim(op, c->credit->config, stale, c->now_ms);
 	switch (event) {
 	case EV_CLAIM_SEND:

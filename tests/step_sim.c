@@ -295,10 +295,7 @@ static void crash(struct sim *s)
 			if (r->op >= 0)
 				s->op[r->op].in_flight--;
 			r->transfer = 0;
-			/* A late write of an older PUT: see trouble_send. */
-			if (r->act_ms && r->place == SIM_NATURAL)
-				vendor_acts(s, r);
-			r->orphan = r->act_ms > 0 && r->place != SIM_NATURAL;
+			r->orphan = r->act_ms > 0;
 		}
 	s->trouble = false;
 	s->now.utc_ms += 100;

@@ -40,8 +40,6 @@ bool sim_one_in(struct sim *, int n);
 /* A request leaves the engine: safety is asserted, the answer decided. */
 void vendor_start(struct sim *, const struct effect *);
 void vendor_cut(struct sim *, struct effect *);
-/* It writes what this request asks for, if it does. */
-void vendor_acts(struct sim *, struct sim_request *);
 /* Jobs that are done by now; answers that are due by now. */
 void vendor_jobs(struct sim *);
 void vendor_wire(struct sim *);

@@ -66,7 +66,8 @@ static void show(const struct sim *s, const char *what,
 			      r->commits ? " commits" : "");
 }
 
-void vendor_acts(struct sim *s, struct sim_request *r)
+/* It writes what this request asks for, if it does. */
+static void vendor_acts(struct sim *s, struct sim_request *r)
 {
 	struct sim_op *o;
 
@@ -166,8 +167,7 @@ static void trouble_send(struct sim *s, struct sim_request *r,
 	r->retry_after_s = t->waits ? (int)sim_between(s, 1, 6) : -1;
 	r->answer_ms = s->now.utc_ms + (t->transport == TRANSPORT_TIMEOUT
 		? TIMEOUT_MS : sim_between(s, 5, 100));
-	/* A late write of an older PUT is the vendor's order to keep. */
-	r->act_ms = t->late && r->place != NATURAL
+	r->act_ms = t->late
 		? r->answer_ms + sim_between(s, 1, LATE_MS)
 		: sim_between(s, s->now.utc_ms + 1, r->answer_ms);
 }

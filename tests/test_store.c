@@ -305,6 +305,39 @@ static void test_places(void **state)
 	op_release(&op);
 }
 
+/* What may have been written late, by others of the same record. */
+static void test_record_risk(void **state)
+{
+	struct attempt t = {.n = 1, .kind = ATTEMPT_SEND,
+		.verdict = VERDICT_UNKNOWN, .finished_ms = 50};
+	int64_t first, second, other, ended = 0;
+	struct op op;
+
+	(void)state;
+	op_init(&op);
+	begin();
+	first = add(1, "1001-014", &op);
+	second = add(2, "1001-014", &op);
+	other = add(3, "1002-001", NULL);
+	assert_int_equal(st->ops->record_risk(st, op.record.id, second,
+					      &ended), ST_NONE);
+	t.endpoint = ep;
+	t.op = first;
+	ok(st->ops->attempt_put(st, &t));
+	t.finished_ms = 90;
+	t.verdict = VERDICT_COMMIT;
+	ok(st->ops->attempt_put(st, &t));
+	t.op = other;
+	t.verdict = VERDICT_UNKNOWN;
+	ok(st->ops->attempt_put(st, &t));
+	assert_int_equal(st->ops->record_risk(st, op.record.id, first,
+					      &ended), ST_NONE);
+	ok(st->ops->record_risk(st, op.record.id, second, &ended));
+	assert_int_equal(ended, 50);
+	commit();
+	op_release(&op);
+}
+
 static void test_ready_in_order(void **state)
 {
 	int64_t ops[8], due = 0, a, b, c;
@@ -574,7 +607,7 @@ static void test_fault_everywhere(void **state)
 #define SUITE(X) \
 	X(test_misuse) X(test_meta) X(test_record) X(test_op) \
 	X(test_exists) X(test_compare_and_set) X(test_places) \
-	X(test_ready_in_order) X(test_lane) X(test_scan_and_count) \
+	X(test_record_risk) X(test_ready_in_order) X(test_lane) X(test_scan_and_count) \
 	X(test_rollback) X(test_savepoint) X(test_fault_everywhere)
 
 SUITE_MAIN(SUITE)

@@ -99,6 +99,42 @@ static void retry_waits_its_time(void **state)
 	room_free(i);
 }
 
+/* Mode natural: a PUT of unknown outcome may land late, so the next one of
+ * its record lets settle_ms go by. Its own resend and other records go on. */
+static void natural_lets_a_late_put_land(void **state)
+{
+	static const char put[] = "{\"study_oid\":\"S\",\"subject_key\":\"%s\","
+		"\"form_oid\":\"F\",\"method\":\"PUT\",\"payload\":{\"v\":%d}}";
+	char text[160];
+	struct intent *i;
+	int64_t ended;
+
+	START(PROFILE_PLAIN, ",\"idempotency\":\"natural\",\"lookup\":"
+	      "{\"settle_ms\":60000}");
+	snprintf(text, sizeof(text), put, "U1", 1);
+	room_submit(&room, text);
+	i = room_claim(&room, 1);
+	ended = room.now;
+	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
+	room_free(i);
+	snprintf(text, sizeof(text), put, "U1", 2);
+	room_submit(&room, text);
+	snprintf(text, sizeof(text), put, "U2", 3);
+	room_submit(&room, text);
+	room.now += 20000;
+	i = room_claim(&room, 9);	/* another record's, and the resend */
+	assert_string_equal(i->op.record.subject_key, "U2");
+	assert_int_equal(i->next->op.tries, 2);
+	room_answer(&room, i->next, VERDICT_COMMIT, NULL);
+	assert_int_equal(room_free(i), 2);
+	room.now = ended + 59999;
+	assert_null(room_claim(&room, 9));
+	room.now = ended + 60000;
+	i = room_claim(&room, 9);
+	assert_string_equal(buf_text(&i->payload), "{\"v\":2}");
+	assert_int_equal(room_free(i), 1);
+}
+
 /* Resends are bounded by the retry budget; spent means later, never lost. */
 static void no_budget_means_later(void **state)
 {
@@ -527,6 +563,39 @@ static void nothing_left_to_do(void **state)
 	assert_true(idle);
 }
 
+/* What a person asked of an endpoint that stands still waits for a person,
+ * too: nothing moves until then. */
+static void requests_of_a_stopped_endpoint_are_idle(void **state)
+{
+	struct request_row ask = {.kind = "probe", .by = "jdoe",
+		.state = "asked", .asked_ms = T0};
+	struct endpoint_control pause = {.paused = true};
+	struct endpoint_state s = {0}, t;
+	int64_t due = 0;
+	bool idle;
+
+	START(PROFILE_LOOK, "");
+	pause.endpoint = ask.endpoint = room.endpoint;
+	room_begin(&room);
+	room.store->ops->request_put(room.store, &ask);
+	work_idle(room.store, room.config, room.now, &idle, &due);
+	assert_false(idle);
+	room.store->ops->control_put(room.store, &pause);
+	work_idle(room.store, room.config, room.now, &idle, &due);
+	assert_true(idle);
+	pause.until_ms = room.now;		/* over */
+	room.store->ops->control_put(room.store, &pause);
+	work_idle(room.store, room.config, room.now, &idle, &due);
+	assert_false(idle);
+	room.store->ops->state_get(room.store, room.endpoint, &s);
+	t = s;
+	t.halt = HALT_ODD_ANSWERS;
+	assert_int_equal(work_state(room.store, &s, &t, room.now), ST_OK);
+	work_idle(room.store, room.config, room.now, &idle, &due);
+	assert_true(idle);
+	room_commit(&room);
+}
+
 /* Another address, account or mode while work is unsettled: a person first. */
 static void another_target_halts(void **state)
 {
@@ -615,6 +684,7 @@ int main(int argc, char **argv)
 		BOTH(order_by_subject),
 		BOTH(intent_carries_what_the_wire_needs),
 		BOTH(retry_waits_its_time),
+		BOTH(natural_lets_a_late_put_land),
 		BOTH(no_budget_means_later),
 		BOTH(gates_are_read_again),
 		BOTH(stale_goes_dead),
@@ -630,6 +700,7 @@ int main(int argc, char **argv)
 		BOTH(one_probe),
 		BOTH(urgent_goes_first),
 		BOTH(nothing_left_to_do),
+		BOTH(requests_of_a_stopped_endpoint_are_idle),
 		BOTH(another_target_halts),
 		BOTH(open_wait_ends),
 		BOTH(a_check_looks),

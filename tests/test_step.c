@@ -325,6 +325,42 @@ static void long_wait(struct sim *s, struct sim_request *r)
 	}
 }
 
+static void wait_for_nothing(struct sim *s, struct sim_request *r)
+{
+	(void)s;
+	if (r->kind == SIM_SEND) {
+		answer(r, 429);
+		r->retry_after_s = 0;
+	}
+}
+
+/* "Retry-After: 0" with a 429 is nonsense: our own backoff, never under one
+ * second, and longer the more often it is said. */
+static void a_wait_of_nothing_is_backoff(void **state)
+{
+	struct sim *s = scene(wait_for_nothing);
+	int64_t until = 0, wait, least = INT64_MAX, most = 0;
+
+	(void)state;
+	sim_add(s, SIM_NATURAL, 0, 1);
+	while (s->asked[SIM_SEND] < 12) {
+		int64_t paced;
+
+		sim_turn(s);
+		paced = engine_state(s->world, SIM_NATURAL)
+			->gate.paced_until_ms;
+		if (paced == until)
+			continue;
+		until = paced;
+		wait = until - s->now.utc_ms;
+		least = wait < least ? wait : least;
+		most = wait > most ? wait : most;
+	}
+	assert_int_equal(least, 1000);
+	assert_true(most > 2000 && most <= 5000);
+	leave(s);
+}
+
 static void very_long_waits_halt_until_then(void **state)
 {
 	struct sim *s = scene(long_wait);
@@ -607,6 +643,7 @@ int main(void)
 		cmocka_unit_test(refused_client_halts_and_keeps_the_work),
 		cmocka_unit_test(twenty_forbidden_in_a_row_halt),
 		cmocka_unit_test(five_odd_answers_halt),
+		cmocka_unit_test(a_wait_of_nothing_is_backoff),
 		cmocka_unit_test(very_long_waits_halt_until_then),
 		cmocka_unit_test(a_look_up_reads_every_page),
 		cmocka_unit_test(half_a_look_up_rules_nothing_out),

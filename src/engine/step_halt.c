@@ -241,7 +241,8 @@ static void judge_pace(struct engine_world *w, struct place *p,
 
 	if (v->verdict != VERDICT_PACE && !v->paces_endpoint)
 		return;
-	if (wait < 0) {
+	/* Not told, or nonsense (told as 0): our own backoff. */
+	if (wait <= 0) {
 		if (v->verdict != VERDICT_PACE)
 			return;
 		wait = backoff_ms(&p->config->retry, ++p->paces,

@@ -236,8 +236,11 @@ static int read_head(struct store *st, struct anchor *a, bool *restored)
 		    value.len > 0;
 	buf_release(&value);
 	/* The check in begin may have marked the store as restored. */
-	if (rc == ST_OK && *restored)
-		return st->ops->commit(st);
+	if (rc == ST_OK && *restored) {
+		rc = st->ops->commit(st);
+		if (rc == ST_OK)
+			return ST_OK;
+	}
 	st->ops->rollback(st);
 	return rc;
 }

@@ -144,6 +144,32 @@ static void a_rollback_leaves_no_trace(void **state)
 	expect(AUDIT_INTACT, NULL);
 }
 
+static int failing_commit(void *ctx, const char *slot, int64_t n)
+{
+	(void)ctx, (void)n;
+	return strcmp(slot, "commit") ? ST_OK : ST_FULL;
+}
+
+/* Of a restored store the look at the head commits its mark; when that cannot
+ * be stored, the transaction is given up and the store goes on. */
+static void a_failed_mark_leaves_no_transaction(void **state)
+{
+	struct store *broken;
+
+	(void)state;
+	start(false);
+	append(1);
+	room_begin(&room);
+	room.store->ops->meta_put(room.store, META_RESTORED, "{}");
+	room_commit(&room);
+	store_fault_open(room.store, failing_commit, NULL, &broken);
+	room.store = broken;
+	audit_anchor(broken, true, room.now);
+	assert_int_equal(broken->tx, TX_IDLE);
+	room_begin(&room);
+	broken->ops->rollback(broken);
+}
+
 static void not_anchored_is_not_intact(void **state)
 {
 	start(*(bool *)*state);
@@ -442,6 +468,7 @@ int main(int argc, char **argv)
 		SQLITE(every_tampering_is_seen),
 		SQLITE(every_break_is_listed),
 		SQLITE(an_empty_trail_is_its_own_answer),
+		SQLITE(a_failed_mark_leaves_no_transaction),
 		SQLITE(an_older_copy_halts_everything),
 		SQLITE(an_older_copy_in_mode_none_is_dead),
 		SQLITE(the_key_belongs_to_its_store),

@@ -21,7 +21,7 @@ static enum act_verb verb_of(const struct cli *cli)
 		if (!strcmp(act_verb_name((enum act_verb)v),
 			    cli->command->name))
 			return (enum act_verb)v;
-	assert(!"a command of the table without a verb");
+	assert(false);		/* a row of the table without a verb */
 	return ACT_CHECK;
 }
 

@@ -421,6 +421,7 @@ int64_t cli_number(const struct cli *cli, const char *name, int64_t otherwise)
 	return g ? g->number : otherwise;
 }
 
+PRINTF_LIKE(1, 0)
 static void complain(const char *fmt, va_list ap)
 {
 	struct buf text = BUF_INIT;

@@ -168,6 +168,21 @@ tests_fuzz_fuzz_config_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_fuzz_fuzz_config_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_config_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+# Every fuzzer for a while, from its corpus; new inputs go to a folder of the
+# build, never to the source tree.
+FUZZ_SECONDS = 20
+fuzz: $(check_PROGRAMS)
+	@set -e; for f in tests/fuzz/fuzz_*; do \
+	  case $$f in *.o|*.c) continue ;; esac; \
+	  name=$${f##*fuzz_}; mkdir -p fuzz-corpus/$$name; \
+	  echo "fuzz $$name for $(FUZZ_SECONDS) s"; \
+	  $$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
+	    -artifact_prefix=fuzz-corpus/ -print_final_stats=1 \
+	    fuzz-corpus/$$name $(abs_top_srcdir)/tests/fuzz/corpus/$$name \
+	    >fuzz-corpus/$$name.log 2>&1 || \
+	    { cat fuzz-corpus/$$name.log; exit 1; }; \
+	  grep number_of_executed fuzz-corpus/$$name.log; \
+	done
 endif
 
 # The simulated EDC.

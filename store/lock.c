@@ -372,6 +372,7 @@ int64_t turnstile_holder(const char *path, int64_t now_ms, char who[64])
 
 struct engine_lock {
 	int fd;
+	int64_t since_ms;
 };
 
 struct engine_lock *engine_lock_take(const char *path, const char *state,
@@ -399,11 +400,20 @@ struct engine_lock *engine_lock_take(const char *path, const char *state,
 		close(fd);
 		return NULL;
 	}
-	own_host(host, sizeof(host));
-	write_holder(fd, host, clock_ms(), state);
 	lock = xcalloc(1, sizeof(*lock));
 	lock->fd = fd;
+	lock->since_ms = clock_ms();
+	engine_lock_say(lock, state);
 	return lock;
+}
+
+bool engine_lock_say(struct engine_lock *lock, const char *state)
+{
+	char host[64];
+
+	assert(lock && state && strlen(state) < 16);
+	own_host(host, sizeof(host));
+	return write_holder(lock->fd, host, lock->since_ms, state);
 }
 
 void engine_lock_drop(struct engine_lock *lock)

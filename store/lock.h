@@ -25,6 +25,10 @@ struct engine_lock;
 struct engine_lock *engine_lock_take(const char *path, const char *state,
 				     char holder[128]);
 void engine_lock_drop(struct engine_lock *);
+/* Another state word, in place: what a store that takes no writes cannot
+ * say itself. ENGINE_TROUBLE while the holder can commit nothing. */
+#define ENGINE_TROUBLE "store_trouble"
+bool engine_lock_say(struct engine_lock *, const char *state);
 /* Is it held? Fills pid, host, state word ("run", "console"). */
 bool engine_lock_held(const char *path, int64_t *pid, char host[64],
 		      char state[16]);

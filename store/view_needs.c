@@ -367,6 +367,13 @@ static int read_store(struct needs *needs)
 		buf_adds(&need->next,
 			 "edcsync audit declare-gap --reason TEXT");
 	}
+	if (needs->world.engine_trouble) {
+		need = add(needs, NEED_TROUBLE, NULL, 1, 0);
+		buf_adds(&need->words, "the store takes no writes; nothing is "
+			 "sent until it does");
+		buf_adds(&need->next, "look at the disk: space, limits, "
+			 "permissions; it goes on by itself");
+	}
 	buf_clear(&value);
 	if (rc >= 0)
 		rc = view_meta(needs->view, META_ANCHOR_TROUBLE, &value);

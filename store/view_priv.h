@@ -33,6 +33,7 @@ struct world_endpoint {
 struct world {
 	const struct config *config;
 	bool engine;			/* one holds the store's lock */
+	bool engine_trouble;		/* and can commit nothing */
 	int64_t now_ms;
 	int utc_offset_min;
 	struct world_endpoint *endpoint;

@@ -95,6 +95,7 @@ int view_world(struct view *view, const struct view_page *page,
 	world->now_ms = page->now_ms;
 	world->utc_offset_min = page->utc_offset_min;
 	world->engine = engine_lock_held(view->path, &pid, host, state);
+	world->engine_trouble = world->engine && !strcmp(state, ENGINE_TROUBLE);
 	while ((rc = query_step(q)) == ST_OK)
 		read_endpoint(q, world);
 	query_reset(q);

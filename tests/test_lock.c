@@ -280,6 +280,10 @@ static void test_one_engine(void **state)
 	assert_true(engine_lock_held(path, &pid, host, word));
 	assert_int_equal(pid, getpid());
 	assert_string_equal(word, "console");
+	assert_true(engine_lock_say(lock, ENGINE_TROUBLE));
+	assert_true(engine_lock_held(path, &pid, host, word));
+	assert_int_equal(pid, getpid());
+	assert_string_equal(word, ENGINE_TROUBLE);
 	engine_lock_drop(lock);
 	assert_false(engine_lock_held(path, &pid, host, word));
 }

@@ -165,6 +165,18 @@ static void set_idle(struct engine *e, bool idle)
 		log_line(e, "idle cannot be told");
 }
 
+/* The world is told, and so is everybody else: by the lock's word, since the
+ * store itself may take nothing. */
+static void tell_store(struct engine *e)
+{
+	bool ok = !e->full && !e->trouble;
+
+	if (e->lock && !engine_lock_say(e->lock, ok ? e->setup.state
+						    : ENGINE_TROUBLE))
+		log_line(e, "the engine lock's word cannot be written");
+	step_one(e, (struct event){.kind = EVENT_STORE, .ok = ok});
+}
+
 static void take_batch(struct engine *e, struct batch *b)
 {
 	bool got = b->intents != NULL;
@@ -184,8 +196,7 @@ static void take_batch(struct engine *e, struct batch *b)
 	step_one(e, (struct event){.kind = EVENT_CLAIMED});
 	if (b->full != e->full) {
 		e->full = b->full;
-		step_one(e, (struct event){.kind = EVENT_STORE,
-			 .ok = !e->full && !e->trouble});
+		tell_store(e);
 	}
 	if (b->controls_set)
 		take_controls(e, b);
@@ -206,8 +217,7 @@ static void take_trouble(struct engine *e)
 		return;
 	e->trouble = trouble;
 	log_line(e, trouble ? words : "the store takes work again");
-	step_one(e, (struct event){.kind = EVENT_STORE,
-		 .ok = !trouble && !e->full});
+	tell_store(e);
 }
 
 /* ---- what goes to it ---------------------------------------------------- */

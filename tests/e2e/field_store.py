@@ -163,9 +163,15 @@ def B095_a_disk_that_fills_while_it_runs():
         wait_for("the sending to stop", still)
         expect(engine.poll() is None, "it died:", engine.returncode)
         expect(len(sim.ledger()) < 300, "too fast to fill")
+        status = wait_for("status to say so", lambda: [
+            s for s in h.json("status") if s["engine"]["state"] ==
+            "store_trouble"])[0]
+        expect("store_trouble" in [n["kind"] for n in
+                                   status["needs_person"]], status)
         resource.prlimit(engine.pid, resource.RLIMIT_FSIZE,
                          (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         wait_for("the rest", lambda: h.states() == {"committed": 300}, 30)
+        expect(h.json("status")[0]["engine"]["state"] == "run", "still says")
         stop(engine)
         no_double(sim.ledger())
         expect(len(sim.ledger()) == 300, len(sim.ledger()))

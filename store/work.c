@@ -9,8 +9,8 @@
 
 #include "store/work_priv.h"
 
-/* Dead letters looked up by themselves after a circuit closed, at most. */
-#define LOOK_AFTER_CLOSE 1000
+/* Dead letters gone through at once after a circuit closed. */
+#define LOOK_SLICE 1000
 #define SCAN_ROWS 256
 
 void endpoint_control_release(struct endpoint_control *c)
@@ -185,8 +185,32 @@ static int ask_check(struct walk *w, struct op *op, bool *stop)
 	return w->st->ops->request_put(w->st, &row);
 }
 
+/* One slice of the dead letters after a handle; where the next one begins
+ * stays in the store until none is left. */
+static int look_slice(struct walk *w, const char *key, int64_t after)
+{
+	int64_t ids[LOOK_SLICE];
+	struct buf next = BUF_INIT;
+	bool stop = false;
+	int n = w->st->ops->op_scan(w->st, OP_DEAD, w->endpoint, after,
+				    LOOK_SLICE, ids), rc;
+
+	if (n < 0)
+		return n;
+	w->change = ask_check;
+	w->limit = 0;
+	rc = walk_rows(w, ids, n, &stop);
+	if (n == LOOK_SLICE)
+		buf_addf(&next, "after %" PRId64, ids[n - 1]);
+	if (rc == ST_OK)
+		rc = w->st->ops->meta_put(w->st, key, buf_text(&next));
+	buf_release(&next);
+	return rc;
+}
+
 /* After the circuit closed: every dead letter of unknown outcome is looked
- * up once by itself, where the vendor can be asked. */
+ * up once by itself, where the vendor can be asked. "look" = from the start,
+ * "after N" = from there. */
 static int look_after_close(struct walk *w)
 {
 	struct buf value = BUF_INIT;
@@ -198,13 +222,29 @@ static int look_after_close(struct walk *w)
 	closed_key(w->endpoint, key);
 	rc = st->ops->meta_get(st, key, &value);
 	if (rc == ST_OK && value.len) {
-		w->change = ask_check;
-		w->limit = LOOK_AFTER_CLOSE;
+		const char *at = strchr(buf_text(&value), ' ');
+
 		if (profile && profile->lookup.present)
-			rc = walk_state(w, OP_DEAD);
-		if (rc == ST_OK)
+			rc = look_slice(w, key,
+					at ? strtoll(at, NULL, 10) : 0);
+		else
 			rc = st->ops->meta_put(st, key, "");
 	}
+	buf_release(&value);
+	return rc < 0 ? rc : ST_OK;
+}
+
+int work_looks_left(struct store *st, const struct endpoint_state *state,
+		    bool *left)
+{
+	struct buf value = BUF_INIT;
+	char key[40];
+	int rc;
+
+	closed_key(state->endpoint, key);
+	rc = st->ops->meta_get(st, key, &value);
+	*left = rc == ST_OK && value.len &&
+		state->circuit.state != CIRCUIT_OPEN;
 	buf_release(&value);
 	return rc < 0 ? rc : ST_OK;
 }

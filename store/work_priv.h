@@ -37,6 +37,10 @@ char *endpoint_name(struct store *, int64_t endpoint);
 int request_done(struct store *, int64_t id, const char *state,
 		 const char *words);
 
+/* Are there dead letters yet to be looked up since the circuit closed? */
+int work_looks_left(struct store *, const struct endpoint_state *,
+		    bool *left);
+
 /* Which endpoints are restored and not yet released (META_RESTORED). */
 bool store_is_restored(struct store *);
 

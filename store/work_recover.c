@@ -178,8 +178,9 @@ static int endpoint_busy(struct store *st, int64_t id,
 			 const struct endpoint_config *config,
 			 int64_t now_ms, bool *busy, int64_t *due_ms)
 {
+	struct endpoint_state state = {0};
 	int64_t sending = 0, checking = 0, due = 0;
-	bool stopped = true;
+	bool stopped = true, left = false;
 	int rc = st->ops->count(st, id, OP_SENDING, &sending);
 
 	if (rc == ST_OK)
@@ -192,6 +193,12 @@ static int endpoint_busy(struct store *st, int64_t id,
 		*busy = true;
 	if (stopped)
 		return ST_OK;
+	rc = st->ops->state_get(st, id, &state);
+	if (rc == ST_OK)
+		rc = work_looks_left(st, &state, &left);
+	*busy |= left;
+	if (rc < 0)
+		return rc;
 	rc = st->ops->next_due(st, id, &due);
 	if (rc == ST_OK) {
 		*busy = true;

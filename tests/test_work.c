@@ -641,6 +641,85 @@ static void open_wait_ends(void **state)
 	op_release(&op);
 }
 
+static int64_t dead_unknown(int n)
+{
+	char subject[16];
+	struct op op;
+	int64_t id;
+
+	snprintf(subject, sizeof(subject), "U%d", n);
+	id = room_add(&room, subject, "F", 1);
+	op_init(&op);
+	room_begin(&room);
+	room.store->ops->op_get(room.store, id, &op);
+	op.state = OP_DEAD;
+	op.flags |= OP_OUTCOME_UNKNOWN;
+	op.runnable = false;
+	op.version++;
+	assert_int_equal(room.store->ops->op_save(room.store, &op,
+			 op.version - 1, BLOCKS_RECORD), ST_OK);
+	room_commit(&room);
+	op_release(&op);
+	return id;
+}
+
+static int ends_once(bool *idle)
+{
+	struct credit credit = {.endpoint = room.endpoint, .config = room.ec};
+	struct request_row row = {0};
+	int64_t due;
+	int n = 0;
+
+	room_begin(&room);
+	assert_true(work_ends(room.store, &credit, 100, room.now) >= 0);
+	while (room.store->ops->request_next(room.store, &row) == ST_OK)
+		n++;
+	room_commit(&room);
+	work_idle(room.store, room.config, room.now, idle, &due);
+	return n;
+}
+
+/* The circuit closed: every dead letter of unknown outcome is looked up,
+ * however many there are, a slice at a time; idle comes after the last. */
+static void all_dead_letters_are_looked_up(void **state)
+{
+	const int letters = *(bool *)*state ? 2100 : 3;
+	struct endpoint_state s = {0}, t;
+	struct request_row row = {0};
+	bool idle;
+
+	START(PROFILE_LOOK, ",\"idempotency\":\"lookup\"");
+	for (int i = 0; i < letters; i++)
+		dead_unknown(i);
+	open_circuit(&room);
+	assert_int_equal(ends_once(&idle), 0);
+	room.store->ops->state_get(room.store, room.endpoint, &s);
+	t = s;
+	circuit_close(&t.circuit, room.now);
+	t.circuit.state = CIRCUIT_CLOSED;
+	room_begin(&room);
+	assert_int_equal(work_state(room.store, &s, &t, room.now), ST_OK);
+	room_commit(&room);
+	work_idle(room.store, room.config, room.now, &idle, &(int64_t){0});
+	assert_false(idle);
+	for (int left = letters; left > 0; left -= 1000) {
+		int now = ends_once(&idle);
+
+		assert_int_equal(now, letters - (left > 1000 ? left - 1000
+							     : 0));
+		assert_false(idle);
+	}
+	ends_once(&idle);
+	assert_int_equal(ends_once(&idle), letters);
+	/* Answered, whatever was found: not again. */
+	room_begin(&room);
+	while (room.store->ops->request_next(room.store, &row) == ST_OK)
+		work_request_done(room.store, row.id, true, "absent");
+	room_commit(&room);
+	assert_int_equal(ends_once(&idle), 0);
+	assert_true(idle);
+}
+
 /* A person asks: look at the vendor, write nothing there. */
 static void a_check_looks(void **state)
 {
@@ -703,6 +782,7 @@ int main(int argc, char **argv)
 		BOTH(requests_of_a_stopped_endpoint_are_idle),
 		BOTH(another_target_halts),
 		BOTH(open_wait_ends),
+		BOTH(all_dead_letters_are_looked_up),
 		BOTH(a_check_looks),
 	};
 

@@ -228,9 +228,10 @@ def B019_across_a_restart():
         submit(h, line(1))
         for n in (1, 2):
             engine = h.start("run")
-            wait_for("attempt %d" % n, lambda: [
+            got = wait_for("attempt %d" % n, lambda: [
                 o for o in h.operations("state:waiting")
                 if o["attempts"] == n])
+            expect("backoff %d of 3" % n in got[0]["why"], got[0]["why"])
             engine.kill()
             engine.wait()
         run(h)
@@ -382,6 +383,26 @@ def B032_B033_B034_the_same_key_and_bytes_until_it_is_settled():
         expect(len({r.headers["x-request-id"] for r in sent}) == 4,
                "one request id for several attempts")
         expect(h.states() == {"committed": 1}, h.states())
+
+
+def B034_a_correction_waits_for_the_doubt():
+    """A record that changed between a lost answer and the retry: the old
+    intent is settled with its own bytes and key, then the new one goes."""
+    old, new = '{"A": 1}', '{"A": 2}'
+    with House() as h:
+        v = simple(h, lambda r: answer() if r.n else Close(),
+                   retry={"unknown_min_ms": 700})
+        submit(h, line(1, old))
+        engine = h.start("run")
+        wait_for("the doubt", lambda: h.operations("flag:outcome_unknown"))
+        got = submit(h, line(1, new))
+        expect(got[0]["result"] == "newer", got)
+        wait_for("both", lambda: h.states() == {"committed": 2})
+        stop(engine)
+        expect([r.body.decode() for r in v.sends()] == [old, old, new],
+               "order", [r.body for r in v.sends()])
+        keys = [r.key for r in v.sends()]
+        expect(keys[0] == keys[1] != keys[2], keys)
 
 
 def B035_in_progress_and_key_reused():
@@ -826,6 +847,20 @@ def B070_a_cut_answer_is_no_success():
 
 
 # 8. JSON of the vendor
+
+def B073_ids_are_text():
+    big = "9007199254740993"
+    with House() as h:
+        v = simple(h, job(['"completed"'], answer(
+            202, '{"status": "queued", "batch_id": %s}' % big)))
+        submit(h, line(1, '{"id": %s, "f": 1.50}' % big))
+        run(h)
+        expect(v.sends()[0].body == b'{"id": %s, "f": 1.50}' % big.encode(),
+               v.sends()[0].body)
+        expect([r.target for r in v.polls()] == ["/jobs/" + big],
+               [r.target for r in v.polls()])
+        expect(h.states() == {"committed": 1}, h.states())
+
 
 def B075_B076_B077_answers_that_are_no_json():
     for body in ('{"ok": true}garbage', '{"ok": true}{"ok": false}', "11}",

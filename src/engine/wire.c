@@ -12,19 +12,39 @@
 
 #define HEADERS_MAX 256
 
-/* One easy handle and what belongs to its present transfer. */
+/* What differs between endpoints; texts are copies. */
+struct route {
+	char *proxy, *ca_file, *client_cert_file;
+	bool known, two;		/* set at all; HTTP/2 may be spoken */
+	int64_t connect_timeout_ms, answer_timeout_ms;
+};
+
+enum form { FORM_NONE, FORM_HEAD, FORM_BARE, FORM_BODY };
+
+/*
+ * One easy handle and what belongs to its present transfer. The second part
+ * is what the handle was told last: an option is set again only where it
+ * differs, because most requests of an endpoint differ in little.
+ */
 struct slot {
 	struct wire *wire;
 	CURL *easy;
 	int id;				/* 0: idle */
 	wire_done_fn *done;
 	void *ctx;
-	struct curl_slist *headers;
+	struct curl_slist *lines;	/* one array; they point into text */
+	size_t lines_max;
+	struct buf text;		/* header lines, NUL after each */
 	bool sent, resend, too_large, answered, head_whole;
 	CURLcode refused;		/* could not even be added */
 	struct buf head, body;
 	char error[CURL_ERROR_SIZE];
 	struct slot *next;		/* idle, or starts that failed */
+
+	struct route route;
+	enum form form;
+	char method[16];
+	struct buf url;			/* allowed, and known to the handle */
 };
 
 struct wire {
@@ -169,10 +189,9 @@ static struct slot *slot_get(struct wire *w)
 /* They hold a token. */
 static void drop_headers(struct slot *s)
 {
-	for (struct curl_slist *h = s->headers; h; h = h->next)
-		explicit_bzero(h->data, strlen(h->data));
-	curl_slist_free_all(s->headers);
-	s->headers = NULL;
+	if (s->text.len)
+		explicit_bzero(s->text.p, s->text.len);
+	buf_clear(&s->text);
 }
 
 /* Ready for another request; keeps the handle and the buffers' capacity. */
@@ -180,7 +199,8 @@ static void slot_put(struct slot *s)
 {
 	assert(s->id > 0 && s->wire->in_flight > 0);
 	SET(s->easy, CURLOPT_HTTPHEADER, NULL);
-	SET(s->easy, CURLOPT_POSTFIELDS, NULL);
+	if (s->form == FORM_BODY)
+		SET(s->easy, CURLOPT_POSTFIELDS, NULL);
 	drop_headers(s);
 	if (s->body.cap > 1u << 20)
 		buf_release(&s->body);
@@ -192,67 +212,125 @@ static void slot_put(struct slot *s)
 	s->wire->in_flight--;
 }
 
-static void add_header(struct slot *s, const char *line)
+/* Cuts the text into lines in place and strings them up, skipping empty
+ * ones. Returns whether one of them is Content-Type. */
+static bool string_up(struct slot *s, size_t *n)
 {
-	struct curl_slist *list = curl_slist_append(s->headers, line);
+	char *p = s->text.p, *end = p + s->text.len;
+	bool typed = false;
 
-	if (!list)
-		abort();
-	s->headers = list;
+	while (p < end) {
+		char *stop = memchr(p, '\n', (size_t)(end - p));
+
+		assert(stop && *n < s->lines_max);
+		*stop = '\0';
+		if (stop > p)
+			s->lines[(*n)++].data = p;
+		typed |= (*p | 0x20) == 'c' &&
+			 strncasecmp(p, "Content-Type:", 13) == 0;
+		p = stop + 1;
+	}
+	return typed;
 }
 
 /* Header lines of the request, and those that tame the library. */
 static void set_headers(struct slot *s, const struct request *r)
 {
-	const char *p = buf_text(&r->headers);
-	bool typed = false;
+	static char no_expect[] = "Expect:", no_type[] = "Content-Type:";
+	const char *end = r->headers.p + r->headers.len;
+	size_t n = 0, max = 3;
 
-	while (*p) {
-		size_t n = strcspn(p, "\n");
-		char *line = xstrndup(p, n);
-
-		typed |= strncasecmp(line, "Content-Type:", 13) == 0;
-		if (n > 0)
-			add_header(s, line);
-		explicit_bzero(line, n);
-		free(line);
-		p += n + (p[n] == '\n');
+	for (const char *p = r->headers.p; p < end; p++)
+		max += *p == '\n';
+	if (max > s->lines_max) {
+		s->lines = xrealloc(s->lines, max * sizeof(*s->lines));
+		s->lines_max = max;
 	}
-	add_header(s, "Expect:");
-	if (!typed)
-		add_header(s, "Content-Type:");
-	SET(s->easy, CURLOPT_HTTPHEADER, s->headers);
+	buf_addspan(&s->text, buf_span(&r->headers));
+	if (s->text.len && s->text.p[s->text.len - 1] != '\n')
+		buf_addc(&s->text, '\n');
+	if (!string_up(s, &n))
+		s->lines[n++].data = no_type;
+	s->lines[n++].data = no_expect;
+	for (size_t i = 0; i < n; i++)
+		s->lines[i].next = i + 1 < n ? &s->lines[i + 1] : NULL;
+	SET(s->easy, CURLOPT_HTTPHEADER, s->lines);
+}
+
+static enum form form_of(const struct request *r)
+{
+	if (strcmp(r->method, "HEAD") == 0)
+		return FORM_HEAD;
+	if (r->body.n == 0 && strcmp(r->method, "POST") != 0 &&
+	    strcmp(r->method, "PUT") != 0 && strcmp(r->method, "PATCH") != 0)
+		return FORM_BARE;
+	return FORM_BODY;
+}
+
+static void set_form(struct slot *s, const struct request *r, enum form form)
+{
+	SET(s->easy, CURLOPT_NOBODY, form == FORM_HEAD ? 1L : 0L);
+	if (form == FORM_BARE)
+		SET(s->easy, CURLOPT_HTTPGET, 1L);
+	if (form == FORM_BODY)
+		SET(s->easy, CURLOPT_POST, 1L);
+	SET(s->easy, CURLOPT_CUSTOMREQUEST,
+	    form == FORM_HEAD ? NULL : r->method);
+	s->form = form;
+	/* One too long to be kept is told every time. */
+	if (!text_set(s->method, sizeof(s->method), span_of(r->method)))
+		s->form = FORM_NONE;
 }
 
 static void set_method(struct slot *s, const struct request *r)
 {
-	bool bare = r->body.n == 0 && strcmp(r->method, "POST") != 0 &&
-		strcmp(r->method, "PUT") != 0 &&
-		strcmp(r->method, "PATCH") != 0;
+	enum form form = form_of(r);
 
-	if (strcmp(r->method, "HEAD") == 0) {
-		SET(s->easy, CURLOPT_NOBODY, 1L);
-		SET(s->easy, CURLOPT_CUSTOMREQUEST, NULL);
+	if (form != s->form || strcmp(s->method, r->method) != 0)
+		set_form(s, r, form);
+	if (form != FORM_BODY)
 		return;
-	}
-	SET(s->easy, CURLOPT_NOBODY, 0L);
-	if (bare) {
-		SET(s->easy, CURLOPT_HTTPGET, 1L);
-	} else {
-		SET(s->easy, CURLOPT_POST, 1L);
-		SET(s->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-		    (curl_off_t)r->body.n);
-		SET(s->easy, CURLOPT_POSTFIELDS, r->body.n ? r->body.p : "");
-	}
-	SET(s->easy, CURLOPT_CUSTOMREQUEST, r->method);
+	SET(s->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.n);
+	SET(s->easy, CURLOPT_POSTFIELDS, r->body.n ? r->body.p : "");
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static void keep(char **to, const char *text)
+{
+	free(*to);
+	*to = xstrdup(text);
+}
+
+static bool route_same(const struct route *r, const struct wire_start *in,
+		       bool two)
+{
+	return r->known && r->two == two &&
+	       r->connect_timeout_ms == in->connect_timeout_ms &&
+	       r->answer_timeout_ms == in->answer_timeout_ms &&
+	       same(r->proxy, in->proxy) && same(r->ca_file, in->ca_file) &&
+	       same(r->client_cert_file, in->client_cert_file);
 }
 
 static void set_route(struct slot *s, const struct wire_start *in)
 {
-	const curl_version_info_data *system =
-		curl_version_info(CURLVERSION_NOW);
 	bool two = in->http_version && in->http_version[0] == '2';
+	const curl_version_info_data *system;
+	struct route *r = &s->route;
 
+	if (route_same(r, in, two))
+		return;
+	keep(&r->proxy, in->proxy);
+	keep(&r->ca_file, in->ca_file);
+	keep(&r->client_cert_file, in->client_cert_file);
+	r->known = true;
+	r->two = two;
+	r->connect_timeout_ms = in->connect_timeout_ms;
+	r->answer_timeout_ms = in->answer_timeout_ms;
+	system = curl_version_info(CURLVERSION_NOW);
 	SET(s->easy, CURLOPT_PROXY, in->proxy ? in->proxy : "");
 	SET(s->easy, CURLOPT_NOPROXY, in->proxy ? "" : "*");
 	SET(s->easy, CURLOPT_HTTP_VERSION, two ?
@@ -266,6 +344,27 @@ static void set_route(struct slot *s, const struct wire_start *in)
 	SET(s->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)in->connect_timeout_ms);
 	SET(s->easy, CURLOPT_TIMEOUT_MS,
 	    (long)(in->connect_timeout_ms + in->answer_timeout_ms));
+}
+
+static bool set_url(struct slot *s, const char *url)
+{
+	struct buf why = BUF_INIT;
+
+	if (s->url.len && strcmp(s->url.p, url) == 0)
+		return true;
+	buf_clear(&s->url);
+	if (!url_allowed(span_of(url), &why)) {
+		s->refused = CURLE_UNSUPPORTED_PROTOCOL;
+		text_set(s->error, sizeof(s->error), buf_span(&why));
+		buf_release(&why);
+		return false;
+	}
+	if (curl_easy_setopt(s->easy, CURLOPT_URL, url) != CURLE_OK) {
+		s->refused = CURLE_URL_MALFORMAT;
+		return false;
+	}
+	buf_adds(&s->url, url);
+	return true;
 }
 
 /* ---- answers ------------------------------------------------------------ */
@@ -313,11 +412,16 @@ static enum transport transport_from(const struct slot *s, CURLcode code,
 	return s->sent ? TRANSPORT_TRUNCATED : TRANSPORT_REFUSED;
 }
 
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
+}
+
 static struct span trim(struct span s)
 {
-	while (s.n && strchr(" \t\r\n", s.p[0]))
+	while (s.n && blank(s.p[0]))
 		s.p++, s.n--;
-	while (s.n && strchr(" \t\r\n", s.p[s.n - 1]))
+	while (s.n && blank(s.p[s.n - 1]))
 		s.n--;
 	return s;
 }
@@ -418,6 +522,20 @@ struct wire *wire_new(int max_in_flight)
 	return w;
 }
 
+static void slot_release(struct slot *s)
+{
+	drop_headers(s);
+	free(s->lines);
+	buf_release(&s->text);
+	buf_release(&s->head);
+	buf_release(&s->body);
+	buf_wipe(&s->url);
+	free(s->route.proxy);
+	free(s->route.ca_file);
+	free(s->route.client_cert_file);
+	free(s);
+}
+
 void wire_free(struct wire *w)
 {
 	if (!w)
@@ -429,10 +547,7 @@ void wire_free(struct wire *w)
 		if (s->id && s->refused == CURLE_OK)
 			curl_multi_remove_handle(w->multi, s->easy);
 		curl_easy_cleanup(s->easy);
-		drop_headers(s);
-		buf_release(&s->head);
-		buf_release(&s->body);
-		free(s);
+		slot_release(s);
 	}
 	free(w->slot);
 	curl_multi_cleanup(w->multi);
@@ -452,7 +567,6 @@ void wire_start(struct wire *w, const struct wire_start *in,
 		wire_done_fn *done, void *ctx)
 {
 	struct slot *s = slot_get(w);
-	struct buf why = BUF_INIT;
 
 	assert(in->id > 0 && in->request && done);
 	assert(in->connect_timeout_ms > 0 && in->answer_timeout_ms > 0);
@@ -467,19 +581,13 @@ void wire_start(struct wire *w, const struct wire_start *in,
 	set_headers(s, in->request);
 	set_method(s, in->request);
 	set_route(s, in);
-	if (!url_allowed(span_of(in->request->url), &why)) {
-		s->refused = CURLE_UNSUPPORTED_PROTOCOL;
-		text_set(s->error, sizeof(s->error), buf_span(&why));
-	} else if (curl_easy_setopt(s->easy, CURLOPT_URL, in->request->url) !=
-		   CURLE_OK)
-		s->refused = CURLE_URL_MALFORMAT;
-	else if (curl_multi_add_handle(w->multi, s->easy) != CURLM_OK)
+	if (set_url(s, in->request->url) &&
+	    curl_multi_add_handle(w->multi, s->easy) != CURLM_OK)
 		s->refused = CURLE_FAILED_INIT;
 	if (s->refused != CURLE_OK) {
 		s->next = w->failed;
 		w->failed = s;
 	}
-	buf_release(&why);
 }
 
 bool wire_cancel(struct wire *w, int id)

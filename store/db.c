@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 
 #define CACHE_SLOTS 1024	/* power of two, at most half full */
 #define BUSY_MS_DEFAULT 5000
+/* A statement's short-lived memory, e.g. a row of operation being rebuilt. */
+#define LOOKASIDE_BYTES 1600
+#define LOOKASIDE_SLOTS 128
 #define WAL_SWITCH_TRIES 500
 #define WAL_SWITCH_PAUSE_MS 10
 
@@ -119,6 +123,18 @@ void db_on_trouble(struct db *db, void (*told)(void *, int, const char *),
 }
 
 /* Opening. */
+
+/*
+ * Before the first connection: each belongs to one thread at a time, and
+ * nobody reads SQLite's own counts of memory, which cost a mutex a block.
+ * Too late (somebody else initialised the library) changes speed only. */
+static void configure(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	sqlite3_config(SQLITE_CONFIG_LOOKASIDE, LOOKASIDE_BYTES,
+		       LOOKASIDE_SLOTS);
+}
 
 /* An empty file of our own, 0600 whatever the umask; SQLite gives -wal and
  * -shm the mode of the database. */
@@ -246,10 +262,12 @@ static int open_handle(struct db *db, const struct db_options *o)
 
 int db_open(const struct db_options *o, struct db **out, struct buf *error)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct db *db;
 	int code, rc = ST_OK;
 
 	assert(o && o->path && out && error);
+	pthread_once(&once, configure);
 	*out = NULL;
 	if (o->create && !o->read_only && !make_file(o->path)) {
 		buf_addf(error, "cannot create %s: %s", o->path,

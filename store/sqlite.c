@@ -56,6 +56,7 @@ static int begin(struct store *st, enum store_durability durability)
 	if (rc) {
 		db_rollback(st->db);
 		leave(s);
+		s->trusted = s->epoch;
 	}
 	return rc;
 }
@@ -101,6 +102,7 @@ static void rollback(struct store *st)
 	store_door_rollback(st);
 	db_rollback(st->db);
 	leave(sq(st));
+	sq(st)->trusted = sq(st)->epoch;
 }
 
 static int savepoint(struct store *st)
@@ -147,7 +149,7 @@ static int rollback_to(struct store *st)
 		rc = query_run(DB_Q(st->db, "RELEASE one"));
 	if (rc)
 		return store_result(st, rc);
-	s->epoch++;
+	s->trusted = ++s->epoch;
 	s->next_op = 0;
 	s->head = s->head_saved;
 	count_copy(&s->counts, &s->counts_saved);

@@ -8,9 +8,11 @@
  *   sqlite_rows.c     flights, attempts, polls, live, gauges, the chain
  *   sqlite_intake.c   submissions, lines, unclear, requests, rule sets
  *
- * Inside a transaction an operation that was read is remembered (version,
- * state, digests of key and error), so that a save knows what it replaces
- * without asking again. The memory ends with the transaction.
+ * An operation that was read or saved is remembered (version, state, digests
+ * of key and error: none of them changes without the version), so that a save
+ * knows what it replaces without asking again; whether it is still so the
+ * save finds out by its version. What a transaction that did not commit had
+ * written is forgotten.
  */
 #ifndef EDCSYNC_STORE_SQLITE_H
 #define EDCSYNC_STORE_SQLITE_H
@@ -23,7 +25,7 @@
 
 struct seen {
 	int64_t op, version;
-	uint64_t epoch;			/* of the transaction it was read in */
+	uint64_t epoch;			/* of the transaction it was seen in */
 	enum op_state state;
 	uint32_t key_hash, error_hash;
 };
@@ -40,7 +42,7 @@ struct sqlite_store {
 	bool read_only;
 	int64_t busy_ms, now_ms;
 	int64_t data_version;
-	uint64_t epoch;
+	uint64_t epoch, trusted;	/* what was seen from then on holds */
 	struct chain_head head, head_saved;
 	struct count_deltas counts, counts_saved;
 	int64_t next_op;		/* 0: not asked yet */

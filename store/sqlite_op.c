@@ -6,7 +6,7 @@
 
 #include "store/oprow.h"
 
-/* What was read in this transaction. */
+/* What was seen of operations. */
 
 static uint32_t text_hash(const char *text)
 {
@@ -31,16 +31,20 @@ void sqlite_saw(struct sqlite_store *s, const struct op *op)
 	};
 }
 
-/* As it stands in the table: from memory, or asked. */
+/* As it stands in the table when its version is that: from memory, or asked.
+ * A new key is written before the version is known to be right: only on what
+ * this transaction saw. */
 static int as_stored(struct sqlite_store *s, const struct op *op,
 		     int64_t version, struct seen *out)
 {
 	struct seen *slot = seen_slot(s, op->op);
+	bool held = slot->op == op->op && slot->version == version &&
+		    slot->epoch >= s->trusted;
 	struct op stored;
 	int rc;
 
-	if (slot->op != op->op || slot->version != version ||
-	    slot->epoch != s->epoch) {
+	if (!held || (slot->epoch != s->epoch &&
+		      slot->key_hash != text_hash(op->idem_key))) {
 		op_init(&stored);
 		rc = sqlite_op_get(&s->base, op->op, &stored);
 		op_release(&stored);

@@ -45,9 +45,12 @@ struct intent {
 void intent_free(struct intent *);
 void endpoint_control_release(struct endpoint_control *);
 
-/* What became of an intent. Fixed size but for nothing: by value. */
+/* What became of an intent. Of fixed size but for the intent, which travels
+ * with it: while the version is that of the claim, the operation need not be
+ * read again. */
 struct outcome {
 	int64_t op, endpoint;
+	struct intent *intent;		/* owned; NULL: it is read */
 	const struct endpoint_config *config;
 	int64_t version;		/* of the intent */
 	enum attempt_kind kind;
@@ -64,6 +67,7 @@ struct outcome {
 	int64_t check_request;
 	struct outcome *next;
 };
+void outcome_free(struct outcome *);
 
 /* Applies one outcome: operation, attempt, flight, poll, lane, audit.
  * Returns ST_OK, ST_CONFLICT (somebody changed it; recorded, not applied),

@@ -183,7 +183,8 @@ static int start(struct claim *c, struct op *op, enum attempt_kind kind,
 	if (rc)
 		return rc;
 	i = intent_new(c, kind);
-	op_copy(&i->op, op);
+	i->op = *op;		/* moved: op owns nothing any more */
+	op_init(op);
 	return make_durable(c, i);
 }
 
@@ -388,7 +389,8 @@ static int start_check(struct claim *c, struct op *op, int64_t request)
 		return rc;
 	i = intent_new(c, ATTEMPT_LOOK_UP);
 	i->check_request = request;
-	op_copy(&i->op, op);
+	i->op = *op;		/* moved: op owns nothing any more */
+	op_init(op);
 	return make_durable(c, i);
 }
 

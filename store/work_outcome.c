@@ -235,6 +235,42 @@ static int only_record(struct store *st, struct applied *a, struct op *op,
 	return rc ? rc : ST_CONFLICT;
 }
 
+void outcome_free(struct outcome *o)
+{
+	if (!o)
+		return;
+	intent_free(o->intent);
+	free(o);
+}
+
+/*
+ * The common way: the operation is as it was claimed, which the save finds
+ * out by the version before anything else is written. ST_CONFLICT: nothing
+ * was, somebody changed it. The intent's own copy stays as it is, because a
+ * batch may be stored a second time; only what settling replaces is copied.
+ */
+static int apply_claimed(struct store *st, struct applied *a)
+{
+	struct op op = a->out->intent->op;
+	int64_t seen = op.version;
+	int rc;
+
+	assert(op.op == a->out->op && seen == a->out->version);
+	op.error = xstrdup(op.error);
+	op.vendor_id = xstrdup(op.vendor_id);
+	a->old = op.state;
+	settle_it(a, &op);
+	fill_attempt(a, &op);
+	rc = work_save(st, &op, seen, a->out->config, a->now_ms);
+	if (rc == ST_OK)
+		rc = keep_poll(st, a, &op);
+	if (rc == ST_OK)
+		rc = record_it(st, a, &op);
+	free(op.error);
+	free(op.vendor_id);
+	return rc;
+}
+
 static int apply(struct store *st, struct applied *a, struct op *op)
 {
 	int64_t seen = op->version;
@@ -252,6 +288,13 @@ static int apply(struct store *st, struct applied *a, struct op *op)
 	return rc;
 }
 
+/* Polls count their budget by their row; a check leaves the state alone. */
+static bool as_claimed(const struct outcome *out)
+{
+	return out->intent && out->kind != ATTEMPT_POLL &&
+	       !out->check_request;
+}
+
 int work_outcome(struct store *st, const struct outcome *out, int64_t now_ms)
 {
 	struct applied a = {.out = out, .now_ms = now_ms};
@@ -259,6 +302,10 @@ int work_outcome(struct store *st, const struct outcome *out, int64_t now_ms)
 	int rc;
 
 	assert(out->op > 0 && st->tx != TX_IDLE);
+	rc = as_claimed(out) ? apply_claimed(st, &a) : ST_CONFLICT;
+	if (rc != ST_CONFLICT)
+		return rc;
+	a = (struct applied){.out = out, .now_ms = now_ms};
 	op_init(&op);
 	rc = st->ops->op_get(st, out->op, &op);
 	if (rc == ST_OK) {

@@ -74,7 +74,7 @@ static void on_effect(void *ctx, struct effect *e)
 	if (s->crashed) {
 		/* The process is gone: nothing of this takes place. */
 		if (e->kind == EFFECT_OUTCOME)
-			free(e->outcome);
+			outcome_free(e->outcome);
 		return;
 	}
 	switch (e->kind) {

@@ -51,7 +51,7 @@ void batch_clear(struct batch *b)
 		struct outcome *o = b->outcomes;
 
 		b->outcomes = o->next;
-		free(o);
+		outcome_free(o);
 	}
 	intents_free(&b->intents);
 	for (size_t i = 0; i < b->endpoints; i++) {

@@ -95,8 +95,9 @@ static void gauge(struct engine_world *w, struct place *p,
 	p->gauged = true;
 }
 
+/* The intent goes with the outcome; its payload has been sent. */
 static void emit(struct engine_world *w, struct place *p,
-		 const struct transfer *t, const struct answer *a,
+		 struct transfer *t, const struct answer *a,
 		 const struct verdict_out *v, bool others, const int *phases_us)
 {
 	struct outcome *o = xcalloc(1, sizeof(*o));
@@ -118,6 +119,10 @@ static void emit(struct engine_world *w, struct place *p,
 	o->others_commit = others;
 	o->random = world_random(w);
 	o->check_request = t->intent ? t->intent->check_request : 0;
+	o->intent = t->intent;
+	if (o->intent)
+		buf_release(&o->intent->payload);
+	t->intent = NULL;
 	gauge(w, p, t, v->verdict);
 	w->effect(w->effect_ctx, &e);
 }
@@ -131,6 +136,7 @@ void answer_take(struct engine_world *w, struct transfer *t,
 	struct verdict_out v = {.retry_after_ms = -1};
 	bool others = p->state.last_ok_ms > p->last_pace_ms &&
 		      t->intent && p->state.last_ok_op != t->intent->op.op;
+	bool ours;
 
 	if (t->kind == ATTEMPT_CREDENTIAL) {
 		cred_answer(w, t, a, phases_us);
@@ -148,8 +154,9 @@ void answer_take(struct engine_world *w, struct transfer *t,
 		text_set(v.why, sizeof(v.why), span_of(a->error));
 	}
 	halt_judge(w, p, t, a, &v);
+	ours = t->intent != NULL;
 	emit(w, p, t, a, &v, others, phases_us);
-	if (t->intent) {
+	if (ours) {
 		assert(p->on_wire > 0);
 		p->on_wire--;
 		p->looking -= t->kind == ATTEMPT_LOOK_UP;

@@ -36,7 +36,8 @@ static void withdraw(struct engine_world *w, struct place *p,
 		circuit_probe_release(&p->state.circuit, w->now.utc_ms);
 		p->dirty = true;
 	}
-	intent_free(in);
+	buf_release(&in->payload);
+	o->intent = in;
 	w->effect(w->effect_ctx, &e);
 }
 

@@ -69,7 +69,8 @@ E2E = \
 TESTS += tests/lint.sh $(E2E)
 EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py tests/e2e/vendor.py \
 	tests/e2e/data/cdisc-pilot-ops.jsonl \
-	tests/e2e/data/LICENSE-CDISC-MIT
+	tests/e2e/data/LICENSE-CDISC-MIT \
+	tests/FIELD-REPORTS.md
 $(E2E:.py=.log): edcsync$(EXEEXT) edcsim$(EXEEXT)
 
 # What is written is what there is.

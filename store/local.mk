@@ -10,6 +10,7 @@ libstore_a_SOURCES += store/work_claim.c
 libstore_a_SOURCES += store/work_outcome.c
 libstore_a_SOURCES += store/work_recover.c
 libstore_a_SOURCES += store/lane.c
+libstore_a_SOURCES += store/rules.c store/rules.h
 libstore_a_SOURCES += store/sql_filter.c store/sql_filter.h
 libstore_a_SOURCES += store/view.c store/view.h store/view_priv.h
 libstore_a_SOURCES += store/view_ends.c
@@ -70,6 +71,12 @@ tests_test_act_SOURCES = tests/test_act.c tests/room.h
 tests_test_act_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_act_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_act_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_rules
+TESTS += tests/test_rules
+tests_test_rules_SOURCES = tests/test_rules.c tests/room.h
+tests_test_rules_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_rules_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_rules_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_work
 TESTS += tests/test_work
 tests_test_work_SOURCES = tests/test_work.c tests/room.h

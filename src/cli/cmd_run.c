@@ -47,6 +47,7 @@ void engine_fill(struct cli *cli, struct engine_setup *e, const char *state)
 		.store_path = cli->setup.store_path, .state = state,
 		.read_secret = setup_read_secret, .log = log_line, .ctx = cli,
 	};
+	e->rules = setup_rules(&cli->setup, &e->rules_n);
 }
 
 int engine_summary(struct cli *cli)

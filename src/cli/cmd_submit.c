@@ -293,6 +293,17 @@ static int submit_check(struct cli *cli)
 	return 0;
 }
 
+/* What they are accepted under is kept with them. */
+static int keep_rules(struct cli *cli)
+{
+	size_t n;
+	const struct rules_text *rules = setup_rules(&cli->setup, &n);
+	int rc = rules_in_force(cli->setup.store, rules, n, setup_now_ms());
+
+	return rc < 0 ? cli_fail(cli, store_exit_code(rc), "%s",
+				 store_error(cli->setup.store)) : 0;
+}
+
 int cmd_submit(struct cli *cli)
 {
 	struct submit s = {.cli = cli};
@@ -301,6 +312,8 @@ int cmd_submit(struct cli *cli)
 
 	if (!code)
 		code = setup_open_store(&cli->setup, true);
+	if (!code)
+		code = keep_rules(cli);
 	if (code)
 		return code;
 	person_init(&who);

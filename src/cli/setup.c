@@ -44,6 +44,7 @@ void setup_release(struct setup *setup)
 	for (size_t i = 0; i < setup->profile_texts_n; i++)
 		buf_release(&setup->profile_texts[i]);
 	free(setup->profile_texts);
+	free(setup->rules);
 	buf_release(&setup->config_text);
 	free(setup->config_file);
 	free(setup->store_path);
@@ -337,6 +338,21 @@ const struct profile *setup_profile(struct setup *setup, const char *name)
 		(setup->profiles_n + 1) * sizeof(*setup->profiles));
 	setup->profiles[setup->profiles_n++] = profile;
 	return profile;
+}
+
+const struct rules_text *setup_rules(struct setup *setup, size_t *n)
+{
+	size_t texts = setup->profile_texts_n;
+
+	setup->rules = xrealloc(setup->rules,
+				(texts + 1) * sizeof(*setup->rules));
+	setup->rules[0] = (struct rules_text){
+		"config", buf_span(&setup->config_text)};
+	for (size_t i = 0; i < texts; i++)
+		setup->rules[i + 1] = (struct rules_text){
+			"profile", buf_span(&setup->profile_texts[i])};
+	*n = texts + 1;
+	return setup->rules;
 }
 
 /* Configuration into effect */

@@ -15,6 +15,7 @@
 
 #include "cli/embedded.h"
 #include "core/config.h"
+#include "store/rules.h"
 #include "store/store.h"
 #include "store/view.h"
 
@@ -26,6 +27,7 @@ struct setup {
 	size_t profiles_n;
 	struct buf *profile_texts;	/* kept: loaded profiles may borrow */
 	size_t profile_texts_n;
+	struct rules_text *rules;	/* see setup_rules */
 	struct store *store;		/* write side, when opened */
 	struct view *view;
 };
@@ -47,6 +49,9 @@ int setup_open_store_read(struct setup *);
 int setup_open_view(struct setup *);
 /* Is there a store file? Words on stderr and 66 or 78 when not. */
 int setup_need_store(const struct setup *);
+/* The texts that are in force: configuration, then every profile read, with
+ * parents. Owned by setup, good until the next profile is read. */
+const struct rules_text *setup_rules(struct setup *, size_t *n);
 /* A profile by name or file; NULL after words on stderr. Owned by setup. */
 const struct profile *setup_profile(struct setup *, const char *name);
 /* Reads a whole file, bounded; false with errno set. "-" is stdin. */

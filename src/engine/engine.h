@@ -19,6 +19,7 @@
 #define EDCSYNC_ENGINE_ENGINE_H
 
 #include "core/config.h"
+#include "store/rules.h"
 #include "store/store.h"
 
 struct engine_setup {
@@ -27,6 +28,9 @@ struct engine_setup {
 					 * engine_stop, never closed by us */
 	const char *store_path;		/* for the lock; NULL: no lock */
 	const char *state;		/* word in the lock: "run", "console" */
+	/* The texts it acts under; kept and compared at start. May be none. */
+	const struct rules_text *rules;
+	size_t rules_n;
 	bool requests_only;		/* carry out what persons asked for
 					 * (check, probe); leave the queue */
 	/* A secret by the name in the configuration. Called on the engine's

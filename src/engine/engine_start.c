@@ -71,6 +71,9 @@ static int make_known(struct engine *e)
 	};
 	int rc = audit_append(st, &started, NULL);
 
+	if (rc >= 0)
+		rc = rules_keep(st, e->setup.rules, e->setup.rules_n,
+				e->now.utc_ms);
 	for (size_t i = 0; i < e->places && rc >= 0; i++) {
 		struct endpoint_row row = {0};
 

@@ -50,6 +50,13 @@ static void test_role_names(void **state)
 	roles_text(ROLE_MANAGER | ROLE_ADMIN | ROLE_ONCALL, &text);
 	assert_string_equal(buf_text(&text),
 			    "on-call,data-manager,administrator");
+	/* What a list prints can be given back. */
+	for (unsigned one = ROLE_VIEWER; one <= ROLE_ADMIN; one <<= 1) {
+		buf_clear(&text);
+		roles_text(one, &text);
+		assert_true(role_parse(buf_span(&text), &role));
+		assert_int_equal(role, one);
+	}
 	buf_release(&text);
 	assert_true(role_parse(SPAN("on-call"), &role));
 	assert_int_equal(role, ROLE_ONCALL);

@@ -29,7 +29,7 @@ _edcsync_values()
 	--kind) echo send poll probe ;;
 	--target) echo same other ;;
 	--meaning) echo review approval responsibility authorship ;;
-	--role) echo viewer on-call manager auditor administrator ;;
+	--role) echo viewer on-call data-manager auditor administrator ;;
 	--profile) "$1" profile list 2>/dev/null |
 		sed -n '2,$s/^\([a-z0-9][a-z0-9-]*\).*/\1/p' ;;
 	esac

@@ -17,7 +17,8 @@ static int roles_given(struct cli *cli, unsigned *roles)
 
 		if (!role_parse(span_of(text), &role))
 			return cli_usage(cli, "--role is viewer, on-call, "
-				"manager, auditor or administrator, not '%s'",
+				"data-manager, auditor or administrator, "
+				"not '%s'",
 				out_safe(&cli->out, text));
 		*roles |= role;
 	}

@@ -139,7 +139,7 @@ static const struct option_row operator_add_options[] = {
 	{"name", OPT_TEXT, "NAME", "printed name, as on a signature"},
 	{"organisation", OPT_TEXT, "TEXT", "where the person works"},
 	{"role", OPT_LIST, "ROLE",
-	 "viewer, on-call, manager, auditor, administrator; may be repeated"},
+	 "viewer, on-call, data-manager, auditor, administrator; repeatable"},
 	{"new-password-file", OPT_TEXT, "FILE",
 	 "the new operator's password (asked otherwise)"},
 	ACTOR_OPTIONS, OPTION_END

@@ -63,6 +63,7 @@ E2E = \
 	tests/e2e/deliver.py \
 	tests/e2e/field.py \
 	tests/e2e/field_store.py \
+	tests/e2e/field_wire.py \
 	tests/e2e/kill.py \
 	tests/e2e/restore.py \
 	tests/e2e/writers.py

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """What went wrong in other programs with the same duties, and must not here:
 several processes on one store, full disks, dead letters and replay, the audit
-trail, repair after a crash. Numbers are those of FIELD-REPORTS.md; waits,
-wires and vendors are in field.py."""
+trail, repair after a crash. Numbers are those of FIELD-REPORTS.md."""
 import contextlib
 import hashlib
 import json
@@ -15,8 +14,7 @@ import struct
 import subprocess
 import threading
 
-from field import (B, attempts, end_of, line, lines, run, simple, stop,
-                   submit)
+from field import B, end_of, line, lines, run, simple, stop, submit
 from lib import (EDCSYNC, House, expect, main, no_double, wait_for)
 from vendor import answer
 

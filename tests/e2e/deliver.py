@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The public example study through every scenario and idempotency mode.
+"""The public example study through trouble of each kind, in each idempotency
+mode, with short timings (scenarios.py has the scenarios that ship).
 
 Every operation ends as its mode and scenario require; the simulator's ledger
 shows at most one commit each and exactly one for every committed one.
@@ -21,9 +22,6 @@ SCENARIOS = {
         {"share": 0.25, "per": "operation", "first": 1,
          "do": "commit_then_reset"},
         {"share": 0.25, "per": "operation", "first": 1, "do": "502_before"}],
-    "throttle": [
-        {"share": 0.01, "first": 1, "do": "429", "retry_after": "0.2"},
-        {"share": 0.01, "first": 1, "do": "503", "retry_after": "date+1"}],
     "stall": [{"share": 0.05, "per": "operation", "first": 1, "do": "stall",
                "ms": 60000}],
     "truncated": [{"share": 0.3, "per": "operation", "first": 1,
@@ -47,7 +45,7 @@ SCENARIOS = {
 # Which ends a scenario allows, beside committed.
 ENDS = {"refuse": {"rejected"}, "queued": {"rejected", "unwatched"}}
 # Scenarios after which a write may have happened: mode none needs a person.
-RISKY = {"gateway", "stall", "truncated", "html", "outage", "throttle"}
+RISKY = {"gateway", "stall", "truncated", "html", "outage"}
 
 MODES = {
     "key": ("generic-rest", "POST"),

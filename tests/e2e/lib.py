@@ -63,10 +63,20 @@ def wait_for(what, condition, seconds=20.0):
         time.sleep(0.005)
 
 
+def shipped(name):
+    """A scenario of share/scenarios, without its comments."""
+    text = (SRC / "share" / "scenarios" / (name + ".json")).read_text()
+    return json.loads("\n".join(x for x in text.splitlines()
+                                if not x.lstrip().startswith("//")))
+
+
 class Sim:
     """One edcsim with a scenario (a name, or a dict written to a file)."""
 
-    def __init__(self, folder, scenario="plain", seed=7, ledger=None):
+    def __init__(self, folder, scenario="plain", seed=7, ledger=None,
+                 profile=None):
+        if profile and isinstance(scenario, str):
+            scenario = dict(shipped(scenario), profile=profile)
         args = [EDCSIM, "--listen", "127.0.0.1:0", "--seed", str(seed)]
         if isinstance(scenario, dict):
             path = pathlib.Path(folder) / ("scenario-%s.json" %

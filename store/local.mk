@@ -71,6 +71,12 @@ tests_test_act_SOURCES = tests/test_act.c tests/room.h
 tests_test_act_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_act_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_act_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_needs
+TESTS += tests/test_needs
+tests_test_needs_SOURCES = tests/test_needs.c tests/room.h
+tests_test_needs_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_needs_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_needs_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_rules
 TESTS += tests/test_rules
 tests_test_rules_SOURCES = tests/test_rules.c tests/room.h

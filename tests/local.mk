@@ -66,6 +66,7 @@ E2E = \
 	tests/e2e/field_wire.py \
 	tests/e2e/kill.py \
 	tests/e2e/restore.py \
+	tests/e2e/safety.py \
 	tests/e2e/scenarios.py \
 	tests/e2e/writers.py
 TESTS += tests/lint.sh $(E2E)

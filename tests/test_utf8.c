@@ -246,6 +246,32 @@ static void escapes_are_these(void **state)
 	}
 }
 
+static void a_guard_holds_and_twice_changes_nothing(void **state)
+{
+	static const struct {
+		const char *raw, *shown;
+	} rows[] = {
+		{"\033]52;c;aGk=\a", "\\x1b]52;c;aGk=\\x07"},
+		{"a\\x1b[2J", "a\\x1b[2J"},
+		{"a\\\\n\\\033", "a\\\\n\\\\x1b"},
+		{"\xc2\x9b\xe2\x80\xae\x9b\r\n",
+		 "\\u{9b}\\u{202e}\\x9b\\r\\n"},
+		{"\\", "\\"}, {"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct buf once = BUF_INIT, twice = BUF_INIT;
+
+		utf8_guard(&once, span_of(rows[i].raw), false);
+		assert_string_equal(buf_text(&once), rows[i].shown);
+		utf8_guard(&twice, buf_span(&once), false);
+		assert_string_equal(buf_text(&twice), rows[i].shown);
+		buf_release(&once);
+		buf_release(&twice);
+	}
+}
+
 static void widths_are_these(void **state)
 {
 	static const struct { uint32_t cp; int width; } row[] = {
@@ -349,6 +375,7 @@ int main(void)
 		cmocka_unit_test(every_byte_and_pair_of_bytes),
 		cmocka_unit_test(random_texts),
 		cmocka_unit_test(escapes_are_these),
+		cmocka_unit_test(a_guard_holds_and_twice_changes_nothing),
 		cmocka_unit_test(widths_are_these),
 		cmocka_unit_test(fit_cuts_between_characters),
 		cmocka_unit_test(folding_is_simple_and_stable),

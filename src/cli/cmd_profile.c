@@ -177,7 +177,8 @@ static int test_one(struct cli *cli, const char *name)
 		profile_cases_run(buf_span(&text), buf_text(&file), p,
 				  case_take, &t, &wrong);
 		for (size_t i = 0; i < wrong.n; i++)
-			fprintf(stderr, "%s:%d: %s\n", wrong.v[i].file,
+			fprintf(stderr, "%s:%d: %s\n",
+				out_safe(&cli->out, wrong.v[i].file),
 				wrong.v[i].line,
 				out_safe(&cli->out, wrong.v[i].text));
 		code = wrong.errors || t.failed ? EXIT_DATA : EXIT_DONE;

@@ -5,6 +5,7 @@
 
 #include "cli/engine_run.h"
 #include "cli/status.h"
+#include "core/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +36,20 @@ static void log_line(void *ctx, const char *line)
 {
 	const struct cli *cli = ctx;
 
-	syslog(LOG_NOTICE, "%s", line);
+	struct buf safe = BUF_INIT;
+
+	utf8_guard(&safe, span_of(line), cli->out.ascii);
+	syslog(LOG_NOTICE, "%s", buf_text(&safe));
+	if (isatty(STDERR_FILENO) && !cli->json)
+		fprintf(stderr, "%s\n", buf_text(&safe));
+	buf_release(&safe);
+}
+
+static void alert_line(void *ctx, bool urgent, const char *line)
+{
+	const struct cli *cli = ctx;
+
+	syslog(urgent ? LOG_ALERT : LOG_WARNING, "%s", line);
 	if (isatty(STDERR_FILENO) && !cli->json)
 		fprintf(stderr, "%s\n", line);
 }
@@ -45,7 +59,8 @@ void engine_fill(struct cli *cli, struct engine_setup *e, const char *state)
 	*e = (struct engine_setup){
 		.config = cli->setup.config, .store = cli->setup.store,
 		.store_path = cli->setup.store_path, .state = state,
-		.read_secret = setup_read_secret, .log = log_line, .ctx = cli,
+		.read_secret = setup_read_secret, .log = log_line, .alert = alert_line,
+		.ctx = cli,
 	};
 	e->rules = setup_rules(&cli->setup, &e->rules_n);
 }

@@ -264,6 +264,33 @@ static int option_take(struct cli *cli, int key, struct globals_given *g)
 	return EXIT_USAGE;
 }
 
+static int unknown_command(struct cli *cli, const char *word)
+{
+	if (!word)
+		return cli_usage(cli, "say what to do; 'edcsync --help' lists the commands");
+	return cli_usage(cli, "there is no command '%s'",
+			 out_safe(&cli->out, word));
+}
+
+/* getopt's own messages would repeat a word as it came. optopt is 0 for an
+ * unknown or ambiguous long option, a letter for an unknown short one. */
+static int option_wrong(struct cli *cli, int key, const char *word,
+			const char *command)
+{
+	const char letter[2] = {(char)optopt, '\0'};
+
+	if (!cli->command && command)
+		return unknown_command(cli, command);
+	if (key == ':')
+		return cli_usage(cli, "the option '%s' needs a value", word);
+	if (!optopt)
+		return cli_usage(cli, "there is no option '%s', or more than "
+				 "one begins so", word);
+	if (optopt < GLOBAL_JSON)
+		return cli_usage(cli, "there is no option '-%s'", letter);
+	return cli_usage(cli, "the option '%s' takes no value", word);
+}
+
 static void print_version(void)
 {
 	printf("edcsync (%s) %s\n"
@@ -292,19 +319,12 @@ static int words_of_program(struct cli *cli, const struct globals_given *g)
 	return EXIT_DONE;
 }
 
-static int unknown_command(struct cli *cli, const char *word)
-{
-	if (!word)
-		return cli_usage(cli, "say what to do; 'edcsync --help' lists the commands");
-	return cli_usage(cli, "there is no command '%s'",
-			 out_safe(&cli->out, word));
-}
-
 int cli_parse(struct cli *cli, int argc, char **argv)
 {
 	struct globals_given g = {NULL, NULL, COLOUR_AUTO, false, false, false,
 				  0};
 	struct option rows[OPTIONS_MAX];
+	const char *first;		/* operand; getopt moves them */
 	int words, key, at, code;
 
 	memset(cli, 0, sizeof(*cli));
@@ -313,18 +333,17 @@ int cli_parse(struct cli *cli, int argc, char **argv)
 	out_init(&cli->out, false, COLOUR_AUTO);
 	at = command_at(argc, argv);
 	cli->command = command_find(argc, argv, at, &words);
+	first = at < argc ? argv[at] : NULL;
 	argc = words_drop(argc, argv, at, words);
 	if (words)
 		argc = filters_keep(argc, argv);
 	rows_fill(cli->command, rows);
-	while ((key = getopt_long(argc, argv, "c:s:", rows, NULL)) != -1) {
-		if (key == '?') {
-			fprintf(stderr, "Try 'edcsync%s%s --help' for more information.\n",
-				cli->command ? " " : "",
-				cli->command ? cli->command->name : "");
-			return EXIT_USAGE;
-		}
-		code = option_take(cli, key, &g);
+	opterr = 0;
+	while ((key = getopt_long(argc, argv, ":c:s:", rows, NULL)) != -1) {
+		code = key == '?' || key == ':' ?
+			option_wrong(cli, key, argv[optind - 1],
+				     first) :
+			option_take(cli, key, &g);
 		if (code >= 0)
 			return code;
 	}
@@ -421,23 +440,25 @@ int64_t cli_number(const struct cli *cli, const char *name, int64_t otherwise)
 	return g ? g->number : otherwise;
 }
 
-PRINTF_LIKE(1, 0)
-static void complain(const char *fmt, va_list ap)
+PRINTF_LIKE(2, 0)
+static void complain(const struct cli *cli, const char *fmt, va_list ap)
 {
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, shown = BUF_INIT;
 
 	buf_addv(&text, fmt, ap);
-	fprintf(stderr, "edcsync: %s\n", buf_text(&text));
+	/* Words of libraries and names of files come here as they are. */
+	utf8_guard(&shown, buf_span(&text), cli->out.ascii);
+	fprintf(stderr, "edcsync: %s\n", buf_text(&shown));
 	buf_release(&text);
+	buf_release(&shown);
 }
 
 int cli_fail(const struct cli *cli, int code, const char *fmt, ...)
 {
 	va_list ap;
 
-	(void)cli;
 	va_start(ap, fmt);
-	complain(fmt, ap);
+	complain(cli, fmt, ap);
 	va_end(ap);
 	return code;
 }
@@ -447,7 +468,7 @@ int cli_usage(const struct cli *cli, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain(fmt, ap);
+	complain(cli, fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "Try 'edcsync%s%s --help' for more information.\n",
 		cli->command ? " " : "", cli->command ? cli->command->name : "");

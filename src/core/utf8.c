@@ -1,5 +1,7 @@
 #include "core/utf8.h"
 
+#include <string.h>
+
 #include "core/utf8_table.h"
 
 /* Length of the character that starts with this byte; 0: it starts none. */
@@ -265,6 +267,20 @@ void utf8_escape(struct buf *out, struct span s, bool ascii_only)
 
 	while (unit_next(&r))
 		buf_add(out, r.text, r.n);
+}
+
+void utf8_guard(struct buf *out, struct span s, bool ascii_only)
+{
+	while (s.n) {
+		const char *slash = memchr(s.p, '\\', s.n);
+		size_t n = slash ? (size_t)(slash - s.p) : s.n;
+
+		utf8_escape(out, (struct span){s.p, n}, ascii_only);
+		if (slash)
+			buf_addc(out, '\\');
+		s.p += n + (slash != NULL);
+		s.n -= n + (slash != NULL);
+	}
 }
 
 void utf8_fit(struct buf *out, struct span s, int cells, bool ascii_only)

@@ -38,6 +38,10 @@ int utf8_width(uint32_t cp);
  * survives; at most UTF8_MARKS_MAX combining marks a base. ascii_only
  * escapes all non-ASCII. */
 void utf8_escape(struct buf *out, struct span, bool ascii_only);
+/* The last guard before a terminal, for a sentence whose parts may or may not
+ * be escaped already: backslashes stay as they are, so it is not injective,
+ * and doing it twice changes nothing. */
+void utf8_guard(struct buf *out, struct span, bool ascii_only);
 /* Escaped, then cut to at most `cells` wide with an ellipsis (one cell: the
  * character, or '~' where ascii_only); never inside a wide cell or an
  * escape. Cells 0 or less: nothing. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/embedded.h"
+#include "core/utf8.h"
 #include "sim/http.h"
 
 struct options {
@@ -89,6 +90,22 @@ static bool find_embedded(void *ctx, struct span name, struct buf *text)
 	return found;
 }
 
+/* A line on stderr; whatever is in it cannot drive the terminal. */
+PRINTF_LIKE(1, 2)
+static void complain(const char *fmt, ...)
+{
+	struct buf text = BUF_INIT, shown = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_addv(&text, fmt, ap);
+	va_end(ap);
+	utf8_guard(&shown, buf_span(&text), false);
+	fprintf(stderr, "%s\n", buf_text(&shown));
+	buf_release(&text);
+	buf_release(&shown);
+}
+
 static bool read_file(const char *name, struct buf *out)
 {
 	char block[16384];
@@ -116,9 +133,9 @@ static int load(struct sim *sim, const char *name, int64_t now_ms)
 	if (!(strpbrk(name, "./") == NULL &&
 	      find_embedded(NULL, span_of(name), &text)) &&
 	    !read_file(name, &text)) {
-		fprintf(stderr, "edcsim: %s: no such scenario and no such "
-			"file (%s); see edcsim --list\n", name,
-			strerror(errno));
+		complain("edcsim: %s: no such scenario and no such "
+			 "file (%s); see edcsim --list", name,
+			 strerror(errno));
 		buf_release(&text);
 		return EX_NOINPUT;
 	}
@@ -128,8 +145,7 @@ static int load(struct sim *sim, const char *name, int64_t now_ms)
 	else
 		rc = EX_DATAERR;
 	for (i = 0; i < f.n; i++)
-		fprintf(stderr, "%s:%d: %s\n", f.v[i].file, f.v[i].line,
-			f.v[i].text);
+		complain("%s:%d: %s", f.v[i].file, f.v[i].line, f.v[i].text);
 	scenario_release(&s);
 	findings_release(&f);
 	buf_release(&text);
@@ -153,8 +169,7 @@ static int open_ledger(struct sim *sim, const char *file)
 	ok = ledger_open(&sim->ledger, file, clock_ms(CLOCK_BOOTTIME),
 			 clock_ms(CLOCK_REALTIME), &f);
 	for (i = 0; i < f.n; i++)
-		fprintf(stderr, "%s:%d: %s\n", f.v[i].file, f.v[i].line,
-			f.v[i].text);
+		complain("%s:%d: %s", f.v[i].file, f.v[i].line, f.v[i].text);
 	findings_release(&f);
 	return ok ? 0 : EX_DATAERR;
 }
@@ -175,6 +190,7 @@ static int read_options(int argc, char **argv, struct options *o)
 	};
 	int c;
 
+	opterr = 0;	/* getopt would repeat a word as it came */
 	while ((c = getopt_long(argc, argv, "l:s:S:L:hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'l': o->listen = optarg; break;
@@ -186,14 +202,16 @@ static int read_options(int argc, char **argv, struct options *o)
 		case 'h': fputs(usage, stdout); return 1;
 		case 'V': puts("edcsim (edcsync) " PACKAGE_VERSION); return 1;
 		default:
+			complain("edcsim: `%s' is no option, or its value is "
+				 "missing", argv[optind - 1]);
 			fputs("Try `edcsim --help'.\n", stderr);
 			return 3;
 		}
 	}
 	if (optind == argc)
 		return 0;
-	fprintf(stderr, "edcsim: unexpected argument `%s'\n"
-		"Try `edcsim --help'.\n", argv[optind]);
+	complain("edcsim: unexpected argument `%s'", argv[optind]);
+	fputs("Try `edcsim --help'.\n", stderr);
 	return 3;
 }
 
@@ -208,8 +226,7 @@ static bool read_seed(struct sim *sim, const char *text)
 	sim->seed_given = true;
 	if (*text >= '0' && *text <= '9' && !*end && !errno)
 		return true;
-	fprintf(stderr, "edcsim: --seed %s: expected a whole number from 0\n",
-		text);
+	complain("edcsim: --seed %s: expected a whole number from 0", text);
 	return false;
 }
 
@@ -237,7 +254,7 @@ static int serve(struct sim *sim, const struct options *o)
 		rc = EX_OSERR;
 	}
 	if (rc)
-		fprintf(stderr, "edcsim: %s\n", buf_text(&error));
+		complain("edcsim: %s", buf_text(&error));
 	if (fd >= 0)
 		close(fd);
 	buf_release(&error);

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""What must not show, drive a terminal, hang or pass: hostile words, files,
+answers, certificates and people against the real programs."""
+import json
+import os
+import re
+import subprocess
+
+from lib import EDCSIM, EDCSYNC, House, expect, main
+
+LINE = {"study_oid": "S", "subject_key": "1001", "form_oid": "DM",
+        "path": "/records", "payload": {"A": 1}}
+
+
+def line(**kw):
+    return json.dumps(dict(LINE, **kw)) + "\n"
+
+
+# Hostile words
+
+NASTY = b"\x1b]52;c;aGk=\x07\xc2\x9b2J\xe2\x80\xae\xe2\x80\x8b\x9b\r\n\tq" \
+    b"\x7f" + b"e" + "\u0301".encode() * 20
+DRIVES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f"
+                    "\u2028-\u202e\u2066-\u2069\ufeff]|[\u0300-\u036f]{5}")
+
+
+def calm(done, *words):
+    """No byte of what was printed drives a terminal."""
+    for text in (done.stdout, done.stderr):
+        try:
+            text = text.decode() if isinstance(text, bytes) else text
+        except UnicodeDecodeError:
+            expect(False, words, "prints bytes that are no UTF-8:", text)
+        bad = DRIVES.search(text)
+        expect(not bad, words, "prints", bad and
+               repr(text[max(0, bad.start() - 60):bad.end() + 20]))
+
+
+def program(argv, cwd, **kw):
+    return subprocess.run(argv, cwd=cwd, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=30,
+                          env=dict(os.environ, LC_ALL="C.UTF-8"), **kw)
+
+
+def no_word_of_a_command_line_drives_the_terminal():
+    n = NASTY
+    c = [b"classify", b"--profile", b"generic-rest", b"--status"]
+    with House() as h:
+        h.endpoint("edc", h.sim("plain"))
+        who = [str(x).encode() for x in h.operator()]
+        reason = [b"--reason", b"x"] + who
+        h.command("submit", "--endpoint", "edc", "-", input=line())
+        for a in [[n], [b"--" + n], [b"-" + n],
+                  *([b"list"] + x for x in (
+                      [b"--" + n], [b"-" + n], [b"--limit", n],
+                      [b"--json=" + n], [b"state:" + n], [b"no:" + n],
+                      [n + b":x"], [b"age>" + n], [b"since:" + n],
+                      [b'"' + n], [b"--color=" + n])),
+                  [b"show", n], [b"find", n], [b"find", n, b"--study", n],
+                  [b"status", n], [b"run", b"--for", n], [b"run", n],
+                  [b"classify", b"--profile", n, b"--status", b"200"],
+                  c + [n], *(c + [b"200"] + x for x in (
+                      [b"--header", n], [b"--transport", n],
+                      [b"--method", n], [b"--idempotency", n],
+                      [b"--body", n], [b"--kind", n], [b"--now", n])),
+                  c + [b"202", b"--header", b"Location: /" + n,
+                       b"--header", b"X-Request-ID: " + n],
+                  [b"policy", b"--endpoint", n], [b"submit", n],
+                  [b"submit", b"--endpoint", n, b"-"],
+                  [b"audit", n], [b"audit", b"verify", b"--anchors", n],
+                  [b"audit", b"verify", b"--public-key", n],
+                  [b"audit", b"list", b"--op", n],
+                  [b"operator", b"add", n, b"--name", n] + who,
+                  [b"operator", b"add", b"x", b"--name", b"x",
+                   b"--role", n] + who,
+                  [b"operator", b"add", b"x", b"--name", b"x", b"--role",
+                   b"viewer", b"--new-password-file", n] + who,
+                  [b"pause", n] + reason,
+                  [b"pause", b"edc", b"--reason", b"x", b"--actor", n,
+                   b"--password-file", n],
+                  [b"pause", b"edc", b"--until", n] + reason,
+                  [b"resume", b"edc", b"--target", n] + reason,
+                  [b"replay", n, b"--reason-code", n] + reason,
+                  [b"replay", b"--filter", n] + reason,
+                  [b"discard", n, b"--meaning", n] + reason,
+                  [b"unclear", b"accept", n] + reason,
+                  [b"profile", b"show", n], [b"profile", b"test", n],
+                  [b"demo", b"--headless", b"--scenario", n],
+                  [b"key", b"--study", b"S", b"--subject", b"1",
+                   b"--form", b"F", n]]:
+            file = [] if len(a) == 1 else [
+                b"--config", os.fsencode(h.dir / "edcsync.json")]
+            for more in ([], [b"--json"]):
+                calm(program([EDCSYNC.encode()] + a + file + more, h.dir),
+                     a, more)
+        for a in ([b"--config", n], [b"--store", n]):
+            calm(program([EDCSYNC.encode(), b"list"] + a, h.dir), a)
+        for a in ([n], [b"--" + n], [b"--scenario", n], [b"--listen", n],
+                  [b"--seed", n], [b"--ledger", b"/nowhere/" + n]):
+            calm(program([EDCSIM.encode()] + a, h.dir), "edcsim", a)
+
+
+if __name__ == "__main__":
+    main(no_word_of_a_command_line_drives_the_terminal, jobs=4)

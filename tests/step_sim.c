@@ -93,6 +93,10 @@ static void on_effect(void *ctx, struct effect *e)
 	case EFFECT_CANCEL:
 		vendor_cut(s, e);
 		break;
+	case EFFECT_ALERT:
+		s->alerts++;
+		s->urgent += e->urgent;
+		break;
 	case EFFECT_LOG:
 		if (getenv("EDCSYNC_SIM_SHOW"))
 			print_message("%8" PRId64 " %s\n", s->now.utc_ms -

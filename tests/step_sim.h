@@ -74,6 +74,7 @@ struct sim {
 	int crash_in;			/* effects until the engine dies; -1 */
 	bool crashed;
 	bool nobody;			/* no person acts by chance */
+	int alerts, urgent;		/* told so far */
 	bool trouble;			/* the store takes nothing */
 	int64_t steps, crashes;
 };

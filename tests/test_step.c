@@ -312,6 +312,7 @@ static void five_odd_answers_halt(void **state)
 	go(s, 60000);
 	/* Five failures in a row open the circuit, too; the halt is told. */
 	assert_int_equal(halt_of(s, SIM_NONE), HALT_ODD_ANSWERS);
+	assert_int_equal(s->urgent, 1);	/* told once, however long */
 	assert_true(s->asked[SIM_SEND] <= CAP_ODD_ANSWERS + 4);
 	assert_true(in_state(s, OP_DEAD) >= CAP_ODD_ANSWERS);
 	leave(s);
@@ -370,6 +371,8 @@ static void very_long_waits_halt_until_then(void **state)
 	sim_add(s, SIM_NONE, 0, 1);
 	go(s, 20000);
 	assert_int_equal(halt_of(s, SIM_NONE), HALT_VENDOR_WAIT);
+	assert_int_equal(s->alerts, 1);
+	assert_int_equal(s->urgent, 0);
 	assert_true(engine_state(s->world, SIM_NONE)->halt_until_ms >=
 		    began + 2 * INT64_C(86400000));
 	assert_int_equal(s->asked[SIM_SEND], 1);
@@ -489,6 +492,12 @@ static void an_outage_burns_no_attempts(void **state)
 			 CIRCUIT_OPEN);
 	sends = s->asked[SIM_SEND];
 	go(s, 600000);
+	assert_int_equal(s->alerts, 0);
+	go(s, 300000);
+	assert_int_equal(s->alerts, 1);	/* down for 15 minutes: once */
+	assert_int_equal(s->urgent, 0);
+	go(s, 300000);
+	assert_int_equal(s->alerts, 1);
 	assert_int_equal(s->asked[SIM_SEND], sends);
 	assert_true(s->asked[SIM_HEALTH] > 5);
 	assert_int_equal(in_state(s, OP_DEAD), 0);

@@ -5,7 +5,6 @@
 
 #include "cli/engine_run.h"
 #include "cli/status.h"
-#include "core/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,13 +35,9 @@ static void log_line(void *ctx, const char *line)
 {
 	const struct cli *cli = ctx;
 
-	struct buf safe = BUF_INIT;
-
-	utf8_guard(&safe, span_of(line), cli->out.ascii);
-	syslog(LOG_NOTICE, "%s", buf_text(&safe));
+	syslog(LOG_NOTICE, "%s", line);
 	if (isatty(STDERR_FILENO) && !cli->json)
-		fprintf(stderr, "%s\n", buf_text(&safe));
-	buf_release(&safe);
+		fprintf(stderr, "%s\n", line);
 }
 
 static void alert_line(void *ctx, bool urgent, const char *line)

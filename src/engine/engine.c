@@ -66,6 +66,14 @@ static void log_line(struct engine *e, const char *line)
 		e->setup.log(e->setup.ctx, line);
 }
 
+static void alert_line(struct engine *e, bool urgent, const char *line)
+{
+	if (e->setup.alert)
+		e->setup.alert(e->setup.ctx, urgent, line);
+	else
+		log_line(e, line);
+}
+
 static void on_effect(void *ctx, struct effect *f)
 {
 	struct engine *e = ctx;
@@ -88,6 +96,9 @@ static void on_effect(void *ctx, struct effect *f)
 				    sizeof(*e->reads));
 		e->reads[e->reads_n].endpoint = f->endpoint;
 		e->reads[e->reads_n++].name = xstrdup(f->text);
+		break;
+	case EFFECT_ALERT:
+		alert_line(e, f->urgent, f->text);
 		break;
 	case EFFECT_LOG:
 		log_line(e, f->text);
@@ -196,6 +207,10 @@ static void take_batch(struct engine *e, struct batch *b)
 	step_one(e, (struct event){.kind = EVENT_CLAIMED});
 	if (b->full != e->full) {
 		e->full = b->full;
+		if (e->full)
+			alert_line(e, true, "there is less room on the disk "
+				   "than is kept for outcomes: nothing new is "
+				   "sent");
 		tell_store(e);
 	}
 	if (b->controls_set)
@@ -216,7 +231,10 @@ static void take_trouble(struct engine *e)
 	if (trouble == e->trouble)
 		return;
 	e->trouble = trouble;
-	log_line(e, trouble ? words : "the store takes work again");
+	if (trouble)
+		alert_line(e, true, words);
+	else
+		log_line(e, "the store takes work again");
 	tell_store(e);
 }
 

@@ -40,6 +40,10 @@ struct engine_setup {
 	/* One line without values, for syslog; may be NULL. Any thread of
 	 * the engine. */
 	void (*log)(void *ctx, const char *line);
+	/* Somebody should look: once a condition (a halt, a circuit open for
+	 * 15 minutes, a store in trouble), with the next step. urgent: work
+	 * stands still until a person acts. NULL: goes to log. */
+	void (*alert)(void *ctx, bool urgent, const char *line);
 	void *ctx;
 };
 

@@ -70,6 +70,7 @@ enum effect_kind {
 	EFFECT_REQUEST,			/* a person's request is answered: row
 					 * `request_id`, good or not, `text` */
 	EFFECT_READ_SECRET,		/* file `text`; EVENT_SECRET later */
+	EFFECT_ALERT,			/* text; urgent: a person, now */
 	EFFECT_LOG			/* a line for syslog: no values */
 };
 
@@ -82,7 +83,7 @@ struct effect {
 	struct outcome *outcome;
 	const char *text;
 	int64_t request_id;
-	bool good;
+	bool good, urgent;
 	bool left;			/* CANCEL, answered by the receiver: its
 					 * first byte may have left */
 };

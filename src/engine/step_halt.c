@@ -5,6 +5,8 @@
 
 #include "core/backoff.h"
 
+#define CIRCUIT_ALERT_MS (15 * 60 * 1000)
+
 /* ---- halts -------------------------------------------------------------- */
 
 void halt_set(struct engine_world *w, struct place *p, enum halt_reason why,
@@ -123,11 +125,51 @@ void halt_probe_asked(struct engine_world *w, struct place *p, int64_t request)
 	p->probe_idle_ms = 0;
 }
 
+/* ---- alerts ------------------------------------------------------------- */
+
+static void alert(struct engine_world *w, struct place *p, bool urgent,
+		  const struct buf *line)
+{
+	struct effect e = {.kind = EFFECT_ALERT, .urgent = urgent,
+			   .endpoint = place_index(w, p),
+			   .text = buf_text(line)};
+
+	w->effect(w->effect_ctx, &e);
+}
+
+/* One line a condition: a halt, also one found at start; a circuit that is
+ * open for CIRCUIT_ALERT_MS. Its end re-arms it. */
+static void tell_alerts(struct engine_world *w, struct place *p)
+{
+	const struct endpoint_state *s = &p->state;
+	const struct circuit *c = &s->circuit;
+	const char *name = p->config->name;
+	struct buf line = BUF_INIT;
+
+	if (s->halt != p->alerted_halt && s->halt != HALT_NONE) {
+		buf_addf(&line, "%s stands still: %s; see 'edcsync status'",
+			 name, halt_reason_words(s->halt));
+		alert(w, p, s->halt != HALT_VENDOR_WAIT, &line);
+		buf_clear(&line);
+	}
+	p->alerted_halt = s->halt;
+	if (c->state != CIRCUIT_CLOSED && c->state != CIRCUIT_SLOW_START &&
+	    c->opened_ms != p->alerted_open_ms &&
+	    w->now.utc_ms - c->opened_ms >= CIRCUIT_ALERT_MS) {
+		p->alerted_open_ms = c->opened_ms;
+		buf_addf(&line, "%s is down for more than 15 minutes, work "
+			 "waits; see 'edcsync status'", name);
+		alert(w, p, false, &line);
+	}
+	buf_release(&line);
+}
+
 void halt_tick(struct engine_world *w, struct place *p)
 {
 	struct endpoint_state *s = &p->state;
 	int64_t now = w->now.utc_ms;
 
+	tell_alerts(w, p);
 	if (s->halt == HALT_VENDOR_WAIT && s->halt_until_ms <= now)
 		release(w, p);
 	if (w->stopping || !w->store_ok || s->halt != HALT_NONE ||

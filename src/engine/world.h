@@ -79,6 +79,8 @@ struct place {				/* one endpoint */
 	bool probe_lent, probe_seen;
 	int64_t probe_request;		/* a person's, to be answered */
 	int target_answer;		/* for the next batch */
+	enum halt_reason alerted_halt;	/* told of, once */
+	int64_t alerted_open_ms;	/* and of this opening */
 	int64_t probe_idle_ms;		/* nothing to probe with; not before */
 	int odd;			/* answers matching no rule in a row */
 	int64_t unauthorised[CAP_UNAUTHORISED_OPS];

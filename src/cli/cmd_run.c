@@ -5,6 +5,7 @@
 
 #include "cli/engine_run.h"
 #include "cli/status.h"
+#include "core/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,9 +36,13 @@ static void log_line(void *ctx, const char *line)
 {
 	const struct cli *cli = ctx;
 
-	syslog(LOG_NOTICE, "%s", line);
+	struct buf safe = BUF_INIT;
+
+	utf8_guard(&safe, span_of(line), cli->out.ascii);
+	syslog(LOG_NOTICE, "%s", buf_text(&safe));
 	if (isatty(STDERR_FILENO) && !cli->json)
-		fprintf(stderr, "%s\n", line);
+		fprintf(stderr, "%s\n", buf_text(&safe));
+	buf_release(&safe);
 }
 
 static void alert_line(void *ctx, bool urgent, const char *line)

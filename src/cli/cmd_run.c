@@ -32,26 +32,25 @@ int signals_fd(struct cli *cli)
 	return fd;
 }
 
-static void log_line(void *ctx, const char *line)
+static void tell(const struct cli *cli, int priority, const char *line)
 {
-	const struct cli *cli = ctx;
-
 	struct buf safe = BUF_INIT;
 
 	utf8_guard(&safe, span_of(line), cli->out.ascii);
-	syslog(LOG_NOTICE, "%s", buf_text(&safe));
+	syslog(priority, "%s", buf_text(&safe));
 	if (isatty(STDERR_FILENO) && !cli->json)
 		fprintf(stderr, "%s\n", buf_text(&safe));
 	buf_release(&safe);
 }
 
+static void log_line(void *ctx, const char *line)
+{
+	tell(ctx, LOG_NOTICE, line);
+}
+
 static void alert_line(void *ctx, bool urgent, const char *line)
 {
-	const struct cli *cli = ctx;
-
-	syslog(urgent ? LOG_ALERT : LOG_WARNING, "%s", line);
-	if (isatty(STDERR_FILENO) && !cli->json)
-		fprintf(stderr, "%s\n", line);
+	tell(ctx, urgent ? LOG_ALERT : LOG_WARNING, line);
 }
 
 void engine_fill(struct cli *cli, struct engine_setup *e, const char *state)
@@ -59,8 +58,8 @@ void engine_fill(struct cli *cli, struct engine_setup *e, const char *state)
 	*e = (struct engine_setup){
 		.config = cli->setup.config, .store = cli->setup.store,
 		.store_path = cli->setup.store_path, .state = state,
-		.read_secret = setup_read_secret, .log = log_line, .alert = alert_line,
-		.ctx = cli,
+		.read_secret = setup_read_secret, .log = log_line,
+		.alert = alert_line, .ctx = cli,
 	};
 	e->rules = setup_rules(&cli->setup, &e->rules_n);
 }

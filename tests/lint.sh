@@ -39,6 +39,7 @@ door() { # header, the one file
 door 'sqlite3\.h' store/db.c
 door 'curl/curl\.h' src/engine/wire.c
 door 'microhttpd\.h' src/sim/http.c
+door 'cJSON\.h' src/sim/control.c
 door 'curses\.h' ui/term.c
 door 'libxml/.*\.h' src/core/xml.c
 

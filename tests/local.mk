@@ -105,7 +105,7 @@ tests_test_sim_SOURCES = tests/test_sim.c tests/check.h
 tests_test_sim_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
 	-DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_sim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_test_sim_LDADD = libsim.a $(CORE_LIBS) $(TEST_LIBS)
+tests_test_sim_LDADD = $(SIM_LIBS) $(TEST_LIBS)
 
 tests_test_sim_http_SOURCES = tests/test_sim_http.c tests/check.h
 tests_test_sim_http_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \

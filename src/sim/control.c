@@ -10,7 +10,9 @@
  */
 #include <config.h>
 
+#include <cJSON.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/shape.h"
@@ -32,69 +34,84 @@ static void ledger_lines(struct sim *sim, const struct sim_request *q,
 	}
 }
 
-static void seen(const struct sim_op *o, struct buf *out)
+/* A document of ours goes out as one line; the tree is freed. */
+static void answer_json(struct sim_answer *a, int status, cJSON *doc)
 {
-	int k;
+	char *text = doc ? cJSON_PrintUnformatted(doc) : NULL;
 
-	for (k = 0; k < SIM_KINDS; k++)
+	assert(text);		/* memory alone can be wrong here */
+	a->status = status;
+	a->content_type = "application/json";
+	buf_adds(&a->body, text);
+	buf_addc(&a->body, '\n');
+	cJSON_free(text);
+	cJSON_Delete(doc);
+}
+
+/* Counts stay below 2^53: cJSON keeps them whole. */
+static void count(cJSON *to, const char *name, uint64_t n)
+{
+	cJSON_AddNumberToObject(to, name, (double)n);
+}
+
+/* A seed may be larger: written digit for digit. */
+static void whole(cJSON *to, const char *name, uint64_t n)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	cJSON_AddRawToObject(to, name, digits);
+}
+
+static void seen(const struct sim_op *o, cJSON *to)
+{
+	for (int k = 0; k < SIM_KINDS; k++)
 		if (o->seen[k])
-			buf_addf(out, "\"%s\":%u,",
-				 sim_kind_name((enum sim_kind)k), o->seen[k]);
-	buf_addf(out, "\"faults\":%u,\"commits\":%u", o->faults, o->commits);
+			count(to, sim_kind_name((enum sim_kind)k), o->seen[k]);
+	count(to, "faults", o->faults);
+	count(to, "commits", o->commits);
 }
 
 static void request_lines(struct sim *sim, const struct sim_request *q,
 			  struct sim_answer *a)
 {
-	uint32_t op;
-
 	(void)q;
+	for (uint32_t op = 1; op <= sim->ledger.ops_n; op++) {
+		const struct sim_op *o = ledger_op_at(&sim->ledger, op);
+		cJSON *line = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(line, "identity", o->identity);
+		seen(o, line);
+		answer_json(a, 200, line);
+	}
 	a->status = 200;
 	a->content_type = "application/x-ndjson";
-	for (op = 1; op <= sim->ledger.ops_n; op++) {
-		const struct sim_op *o = ledger_op_at(&sim->ledger, op);
-
-		buf_addc(&a->body, '{');
-		vendor_member(&a->body, "identity", o->identity);
-		buf_addc(&a->body, ',');
-		seen(o, &a->body);
-		buf_adds(&a->body, "}\n");
-	}
 }
 
 /* Rules of one name are counted together. */
-static void faults(const struct sim *sim, struct buf *out)
+static void faults(const struct sim *sim, cJSON *to)
 {
 	const struct scenario *s = &sim->scenario;
-	bool comma = false;
-	uint64_t n;
-	size_t i, k;
+	cJSON *list = cJSON_AddObjectToObject(to, "faults");
 
-	buf_adds(out, "\"faults\":{");
-	for (i = 0; i < s->rules; i++) {
-		for (k = 0; k < i; k++)
-			if (!strcmp(s->rule[k].name, s->rule[i].name))
-				break;
-		if (k < i)
-			continue;
-		for (n = 0, k = i; k < s->rules; k++)
-			if (!strcmp(s->rule[k].name, s->rule[i].name))
-				n += sim->hits[k];
-		if (comma)
-			buf_addc(out, ',');
-		comma = true;
-		json_quote(out, span_of(s->rule[i].name));
-		buf_addf(out, ":%" PRIu64, n);
+	for (size_t i = 0; i < s->rules; i++) {
+		cJSON *one = cJSON_GetObjectItemCaseSensitive(list,
+							s->rule[i].name);
+
+		if (one)
+			cJSON_SetNumberValue(one, one->valuedouble +
+					     (double)sim->hits[i]);
+		else
+			count(list, s->rule[i].name, sim->hits[i]);
 	}
-	buf_adds(out, "},");
 }
 
-static void jobs(const struct ledger *l, struct buf *out)
+static void jobs(const struct ledger *l, cJSON *to)
 {
 	uint64_t n[SIM_REMOVED + 1] = {0}, never = 0;
-	uint32_t i;
+	cJSON *list = cJSON_AddObjectToObject(to, "jobs");
 
-	for (i = 1; i <= l->records_n; i++) {
+	for (uint32_t i = 1; i <= l->records_n; i++) {
 		const struct sim_record *r = ledger_record_at(l, i);
 
 		if (!r->job)
@@ -104,13 +121,14 @@ static void jobs(const struct ledger *l, struct buf *out)
 		else
 			n[r->state]++;
 	}
-	buf_addf(out, "\"jobs\":{\"done\":%" PRIu64 ",\"failed\":%" PRIu64
-		 ",\"partial\":%" PRIu64 ",\"running\":%" PRIu64
-		 ",\"never\":%" PRIu64 "},", n[SIM_COMMITTED],
-		 n[SIM_JOB_FAILED], n[SIM_JOB_PARTIAL], n[SIM_RUNNING], never);
+	count(list, "done", n[SIM_COMMITTED]);
+	count(list, "failed", n[SIM_JOB_FAILED]);
+	count(list, "partial", n[SIM_JOB_PARTIAL]);
+	count(list, "running", n[SIM_RUNNING]);
+	count(list, "never", never);
 }
 
-static void counts(const struct sim *sim, struct buf *out)
+static void counts(const struct sim *sim, cJSON *to)
 {
 	const struct sim_counts *c = &sim->count;
 	const struct {
@@ -134,90 +152,72 @@ static void counts(const struct sim *sim, struct buf *out)
 		{"max_connections", (uint64_t)sim->connections_max},
 		{"payloads_dropped", sim->ledger.payloads_dropped}
 	};
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(list); i++)
-		buf_addf(out, "\"%s\":%" PRIu64 ",", list[i].name, list[i].n);
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		count(to, list[i].name, list[i].n);
 }
 
-static void operations(const struct ledger *l, struct buf *out)
+static void operations(const struct ledger *l, cJSON *to)
 {
-	uint32_t op;
+	cJSON *list = cJSON_AddObjectToObject(to, "operations");
 
-	buf_adds(out, ",\"operations\":{");
-	for (op = 1; op <= l->ops_n; op++) {
+	for (uint32_t op = 1; op <= l->ops_n; op++) {
 		const struct sim_op *o = ledger_op_at(l, op);
 
-		if (op > 1)
-			buf_addc(out, ',');
-		json_quote(out, span_of(o->identity));
-		buf_adds(out, ":{");
-		seen(o, out);
-		buf_addc(out, '}');
+		seen(o, cJSON_AddObjectToObject(list, o->identity));
 	}
-	buf_addc(out, '}');
 }
 
 static void summary(struct sim *sim, const struct sim_request *q,
 		    struct sim_answer *a)
 {
-	struct buf *out = &a->body;
-	int k;
+	cJSON *doc = cJSON_CreateObject(), *requests;
 
-	a->status = 200;
-	a->content_type = "application/json";
-	buf_addc(out, '{');
-	vendor_member(out, "scenario", sim->scenario.name);
-	buf_addc(out, ',');
-	vendor_member(out, "profile", sim->scenario.profile);
-	buf_addf(out, ",\"seed\":%" PRIu64 ",\"since_ms\":%" PRId64 ",",
-		 sim->scenario.seed, sim_since(sim, q->now_ms));
-	buf_adds(out, "\"requests\":{");
-	for (k = 0; k < SIM_KINDS; k++)
-		buf_addf(out, "%s\"%s\":%" PRIu64, k ? "," : "",
-			 sim_kind_name((enum sim_kind)k),
-			 sim->count.requests[k]);
-	buf_adds(out, "},");
-	counts(sim, out);
-	jobs(&sim->ledger, out);
-	faults(sim, out);
-	buf_addf(out, "\"ledger_whole\":%s",
-		 sim->ledger.write_failed ? "false" : "true");
+	cJSON_AddStringToObject(doc, "scenario", sim->scenario.name);
+	cJSON_AddStringToObject(doc, "profile", sim->scenario.profile);
+	whole(doc, "seed", sim->scenario.seed);
+	count(doc, "since_ms", (uint64_t)sim_since(sim, q->now_ms));
+	requests = cJSON_AddObjectToObject(doc, "requests");
+	for (int k = 0; k < SIM_KINDS; k++)
+		count(requests, sim_kind_name((enum sim_kind)k),
+		      sim->count.requests[k]);
+	counts(sim, doc);
+	jobs(&sim->ledger, doc);
+	faults(sim, doc);
+	cJSON_AddBoolToObject(doc, "ledger_whole",
+			      !sim->ledger.write_failed);
 	if (!span_is(q->q_operations, "0"))
-		operations(&sim->ledger, out);
-	buf_adds(out, "}\n");
+		operations(&sim->ledger, doc);
+	answer_json(a, 200, doc);
 }
 
 static void tell_scenario(struct sim *sim, const struct sim_request *q,
 			  struct sim_answer *a)
 {
+	cJSON *doc = cJSON_CreateObject();
+
 	(void)q;
-	a->status = 200;
-	a->content_type = "application/json";
-	buf_addc(&a->body, '{');
-	vendor_member(&a->body, "name", sim->scenario.name);
-	buf_addc(&a->body, ',');
-	vendor_member(&a->body, "title", sim->scenario.title);
-	buf_addc(&a->body, ',');
-	vendor_member(&a->body, "profile", sim->scenario.profile);
-	buf_addf(&a->body, ",\"seed\":%" PRIu64 ",\"rules\":%zu}\n",
-		 sim->scenario.seed, sim->scenario.rules);
+	cJSON_AddStringToObject(doc, "name", sim->scenario.name);
+	cJSON_AddStringToObject(doc, "title", sim->scenario.title);
+	cJSON_AddStringToObject(doc, "profile", sim->scenario.profile);
+	whole(doc, "seed", sim->scenario.seed);
+	count(doc, "rules", sim->scenario.rules);
+	answer_json(a, 200, doc);
 }
 
 static void complain(const struct findings *f, struct sim_answer *a)
 {
-	size_t i;
+	cJSON *doc = cJSON_CreateObject(), *list, *one;
 
-	a->status = 422;
-	a->content_type = "application/json";
-	buf_adds(&a->body, "{\"error\":\"scenario\",\"findings\":[");
-	for (i = 0; i < f->n; i++) {
-		buf_addf(&a->body, "%s{\"line\":%d,", i ? "," : "",
-			 f->v[i].line);
-		vendor_member(&a->body, "text", f->v[i].text);
-		buf_addc(&a->body, '}');
+	cJSON_AddStringToObject(doc, "error", "scenario");
+	list = cJSON_AddArrayToObject(doc, "findings");
+	for (size_t i = 0; i < f->n; i++) {
+		one = cJSON_CreateObject();
+		count(one, "line", (uint64_t)f->v[i].line);
+		cJSON_AddStringToObject(one, "text", f->v[i].text);
+		cJSON_AddItemToArray(list, one);
 	}
-	buf_adds(&a->body, "]}\n");
+	answer_json(a, 422, doc);
 }
 
 static bool seed_of(struct span text, uint64_t *seed)
@@ -273,10 +273,11 @@ static void switch_scenario(struct sim *sim, const struct sim_request *q,
 static void reset(struct sim *sim, const struct sim_request *q,
 		  struct sim_answer *a)
 {
+	cJSON *doc = cJSON_CreateObject();
+
 	sim_reset(sim, q->now_ms);
-	a->status = 200;
-	a->content_type = "application/json";
-	buf_adds(&a->body, "{\"reset\":true}\n");
+	cJSON_AddTrueToObject(doc, "reset");
+	answer_json(a, 200, doc);
 }
 
 void sim_control(struct sim *sim, const struct sim_request *q,

@@ -19,10 +19,13 @@ libsim_a_SOURCES = \
 	src/sim/vendor_generic.c \
 	src/sim/vendor_tag.c
 
+# cJSON builds the documents of /_sim/.
+SIM_LIBS = libsim.a $(CORE_LIBS) $(CJSON_LIBS)
+
 bin_PROGRAMS += edcsim
 edcsim_SOURCES = \
 	src/sim/http.c \
 	src/sim/http.h \
 	src/sim/main_sim.c
 nodist_edcsim_SOURCES = embedded.c
-edcsim_LDADD = libsim.a $(CORE_LIBS) $(MHD_LIBS)
+edcsim_LDADD = $(SIM_LIBS) $(MHD_LIBS)

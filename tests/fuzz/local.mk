@@ -200,4 +200,4 @@ tests_fuzz_replay_sim_SOURCES = tests/fuzz/fuzz_sim.c \
 	tests/fuzz/replay.c tests/fuzz/fuzz.h
 tests_fuzz_replay_sim_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/sim"'
-tests_fuzz_replay_sim_LDADD = libsim.a $(CORE_LIBS)
+tests_fuzz_replay_sim_LDADD = $(SIM_LIBS)

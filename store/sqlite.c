@@ -20,6 +20,7 @@ static void forget(struct sqlite_store *s)
 	s->epoch++;
 	s->head.known = false;
 	s->next_op = 0;
+	s->wrote = false;
 	count_clear(&s->counts);
 }
 
@@ -56,7 +57,6 @@ static int begin(struct store *st, enum store_durability durability)
 	if (rc) {
 		db_rollback(st->db);
 		leave(s);
-		s->trusted = s->epoch;
 	}
 	return rc;
 }
@@ -101,8 +101,9 @@ static void rollback(struct store *st)
 {
 	store_door_rollback(st);
 	db_rollback(st->db);
+	if (sq(st)->wrote)
+		sq(st)->trusted = sq(st)->epoch + 1;
 	leave(sq(st));
-	sq(st)->trusted = sq(st)->epoch;
 }
 
 static int savepoint(struct store *st)

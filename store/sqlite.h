@@ -9,10 +9,12 @@
  *   sqlite_intake.c   submissions, lines, unclear, requests, rule sets
  *
  * An operation that was read or saved is remembered (version, state, digests
- * of key and error: none of them changes without the version), so that a save
- * knows what it replaces without asking again; whether it is still so the
- * save finds out by its version. What a transaction that did not commit had
- * written is forgotten.
+ * of the rest), so that a save knows what it replaces without asking again
+ * and names only the columns that changed; whether it is still so the save
+ * finds out by its version. (The lane moves `ready` and `blocks` of those
+ * that wait without a new version: who saves one that is not on the wire
+ * reads it first.) What a transaction that did not commit had written is
+ * forgotten.
  */
 #ifndef EDCSYNC_STORE_SQLITE_H
 #define EDCSYNC_STORE_SQLITE_H
@@ -27,7 +29,8 @@ struct seen {
 	int64_t op, version;
 	uint64_t epoch;			/* of the transaction it was seen in */
 	enum op_state state;
-	uint32_t key_hash, error_hash;
+	uint64_t key_hash, error_hash;
+	uint64_t start, end, rest;	/* its columns by group, digested */
 };
 
 struct chain_head {
@@ -43,6 +46,7 @@ struct sqlite_store {
 	int64_t busy_ms, now_ms;
 	int64_t data_version;
 	uint64_t epoch, trusted;	/* what was seen from then on holds */
+	bool wrote;			/* operations, in this transaction */
 	struct chain_head head, head_saved;
 	struct count_deltas counts, counts_saved;
 	int64_t next_op;		/* 0: not asked yet */
@@ -54,7 +58,6 @@ static inline struct sqlite_store *sq(struct store *s)
 	return (struct sqlite_store *)s;
 }
 
-void sqlite_saw(struct sqlite_store *, const struct op *);
 /* q gives one handle or nothing; resets it. */
 int sqlite_op_of(struct store *, struct query *q, struct op *out);
 /* The record row with this operation's own study, subject, event, form. */

@@ -6,28 +6,108 @@
 
 #include "store/oprow.h"
 
+/*
+ * The columns that op_save may change, in four groups: X(column, how it is
+ * bound, value); the version comes last in every statement. COMMON is in no index but as a condition or behind one; START is what
+ * a claim changes besides, END what an answer changes besides.
+ */
+#define COLUMNS_COMMON(X) \
+	X(state, int, op->state) X(state_before, int, op->state_before) \
+	X(next, int, op->next) X(flags, int, op->flags) \
+	X(reason, int, op->reason) X(evidence, int, op->evidence) \
+	X(runnable, int, op->runnable) \
+	X(attempts, int, op->attempts) X(tries, int, op->tries) \
+	X(inconclusive, int, op->inconclusive) X(paced, int, op->paced) \
+	X(cuts, int, op->cuts) X(polls, int, op->polls) \
+	X(due_at_ms, int, op->due_at_ms) \
+	X(due_wait_ms, int, op->due_wait_ms) \
+	X(updated_at_ms, int, op->updated_at_ms) \
+	X(state_since_ms, int, op->state_since_ms) \
+	X(first_sent_ms, int, op->first_sent_ms) \
+	X(last_risk_ms, int, op->last_risk_ms) \
+	X(absent_at_ms, int, op->absent_at_ms)
+#define COLUMNS_START(X) \
+	X(ready, int, op->runnable && op_claimable(op->state)) \
+	X(target, hex, op->target)
+#define COLUMNS_END(X) \
+	X(blocks, int, blocks) X(vendor_id, text, op->vendor_id) \
+	X(error, text, op->error)
+#define COLUMNS_REST(X) \
+	X(lane, int, op->lane) X(rank, int, op->rank) \
+	X(replays, int, op->replays) \
+	X(life_began_ms, int, op->life_began_ms) \
+	X(waited_open_ms, int, op->waited_open_ms) \
+	X(group_id, int, op->group_id) \
+	X(assigned, text, op->assigned) X(site_oid, text, op->site_oid)
+
 /* What was seen of operations. */
 
-static uint32_t text_hash(const char *text)
+static uint64_t mix_int(uint64_t h, int64_t v)
 {
-	uint32_t h = 2166136261u;
-
-	while (text && *text)
-		h = (h ^ (uint8_t)*text++) * 16777619u;
-	return h;
+	h = (h ^ (uint64_t)v) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
 }
+
+/* NULL and "" are two. */
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+	size_t left = text ? strlen(text) : 0;
+	int64_t word;
+
+	h = mix_int(h, text ? (int64_t)left : -1);
+	for (; left >= sizeof(word); left -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		text += sizeof(word);
+		h = mix_int(h, word);
+	}
+	word = 0;
+	if (left)
+		memcpy(&word, text, left);
+	return mix_int(h, word);
+}
+
+#define mix_hex mix_text
+#define text_hash(text) mix_text(0, text)
 
 static struct seen *seen_slot(struct sqlite_store *s, int64_t op)
 {
 	return &s->seen[(uint64_t)op & (SEEN_SLOTS - 1)];
 }
 
-void sqlite_saw(struct sqlite_store *s, const struct op *op)
+#define MIX(column, kind, value) h = mix_##kind(h, value);
+
+static uint64_t mark_start(const struct op *op)
+{
+	uint64_t h = 1;
+
+	COLUMNS_START(MIX)
+	return h;
+}
+
+static uint64_t mark_end(const struct op *op, enum op_blocks blocks)
+{
+	uint64_t h = 2;
+
+	COLUMNS_END(MIX)
+	return h;
+}
+
+static uint64_t mark_rest(const struct op *op)
+{
+	uint64_t h = 3;
+
+	COLUMNS_REST(MIX)
+	return h;
+}
+
+static void saw(struct sqlite_store *s, const struct op *op,
+		enum op_blocks blocks)
 {
 	*seen_slot(s, op->op) = (struct seen){
 		.op = op->op, .version = op->version, .epoch = s->epoch,
 		.state = op->state, .key_hash = text_hash(op->idem_key),
-		.error_hash = text_hash(op->error),
+		.error_hash = text_hash(op->error), .start = mark_start(op),
+		.end = mark_end(op, blocks), .rest = mark_rest(op),
 	};
 }
 
@@ -64,15 +144,16 @@ int sqlite_op_get(struct store *st, int64_t op, struct op *out)
 
 	store_door_read(st);
 	assert(out);
-	q = DB_Q(st->db, "SELECT " OPROW_COLUMNS " FROM " OPROW_FROM
-		 " WHERE o.op = ?1");
+	q = DB_Q(st->db, "SELECT " OPROW_COLUMNS ", o.blocks FROM "
+		 OPROW_FROM " WHERE o.op = ?1");
 	query_int(q, 1, op);
 	rc = query_one(q);
 	if (rc == ST_OK) {
 		oprow_read(q, out);
-		query_reset(q);
 		if (st->tx != TX_IDLE)
-			sqlite_saw(sq(st), out);
+			saw(sq(st), out, (enum op_blocks)
+			    query_col_int(q, OPROW_N));
+		query_reset(q);
 	}
 	return store_result(st, rc);
 }
@@ -141,68 +222,51 @@ int sqlite_payload(struct store *st, int64_t op, bool original,
 	return store_result(st, rc);
 }
 
-/* Writing. Parameters 1 to 34 are what op_save may change. */
+/* Writing. */
 
-#define CHANGING_COLUMNS \
-	"lane, state, state_before, next, flags, reason, evidence, version," \
-	" runnable, ready, rank, blocks, attempts, tries, inconclusive," \
-	" paced, cuts, polls, replays, due_at_ms, due_wait_ms," \
-	" updated_at_ms, state_since_ms, life_began_ms, first_sent_ms," \
-	" last_risk_ms, absent_at_ms, waited_open_ms, group_id, target, vendor_id, error," \
-	" assigned, site_oid"
-#define CHANGING_VALUES \
-	"?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15," \
-	" ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28," \
-	" ?29, ?30, ?31, ?32, ?33, ?34"
+#define NAME(column, kind, value) #column ", "
+#define MARK(column, kind, value) "?, "
+#define SET(column, kind, value) #column " = ?, "
+#define BIND(column, kind, value) query_##kind(q, i++, value);
 
-static int bind_life(struct query *q, const struct op *op,
-		     enum op_blocks blocks)
+#define COLUMNS_ALL(X) \
+	COLUMNS_COMMON(X) COLUMNS_START(X) COLUMNS_END(X) COLUMNS_REST(X)
+
+static int bind_common(struct query *q, const struct op *op)
 {
 	int i = 1;
 
-	query_int(q, i++, op->lane);
-	query_int(q, i++, op->state);
-	query_int(q, i++, op->state_before);
-	query_int(q, i++, op->next);
-	query_int(q, i++, op->flags);
-	query_int(q, i++, op->reason);
-	query_int(q, i++, op->evidence);
-	query_int(q, i++, op->version);
-	query_int(q, i++, op->runnable);
-	query_int(q, i++, op->runnable && op_claimable(op->state));
-	query_int(q, i++, op->rank);
-	query_int(q, i++, blocks);
-	query_int(q, i++, op->attempts);
-	query_int(q, i++, op->tries);
-	query_int(q, i++, op->inconclusive);
-	query_int(q, i++, op->paced);
-	query_int(q, i++, op->cuts);
-	query_int(q, i++, op->polls);
-	query_int(q, i++, op->replays);
+	COLUMNS_COMMON(BIND)
 	return i;
 }
 
-static void bind_changing(struct query *q, const struct op *op,
-			  enum op_blocks blocks)
+static int bind_start(struct query *q, int i, const struct op *op)
 {
-	int i = bind_life(q, op, blocks);
+	COLUMNS_START(BIND)
+	return i;
+}
 
-	query_int(q, i++, op->due_at_ms);
-	query_int(q, i++, op->due_wait_ms);
-	query_int(q, i++, op->updated_at_ms);
-	query_int(q, i++, op->state_since_ms);
-	query_int(q, i++, op->life_began_ms);
-	query_int(q, i++, op->first_sent_ms);
-	query_int(q, i++, op->last_risk_ms);
-	query_int(q, i++, op->absent_at_ms);
-	query_int(q, i++, op->waited_open_ms);
-	query_int(q, i++, op->group_id);
-	query_hex(q, i++, op->target);
-	query_text(q, i++, op->vendor_id);
-	query_text(q, i++, op->error);
-	query_text(q, i++, op->assigned);
-	query_text(q, i++, op->site_oid);
-	assert(i == 35);
+static int bind_end(struct query *q, int i, const struct op *op,
+		    enum op_blocks blocks)
+{
+	COLUMNS_END(BIND)
+	return i;
+}
+
+static int bind_rest(struct query *q, int i, const struct op *op)
+{
+	COLUMNS_REST(BIND)
+	return i;
+}
+
+static int bind_all(struct query *q, const struct op *op,
+		    enum op_blocks blocks)
+{
+	int i = bind_common(q, op);
+
+	i = bind_start(q, i, op);
+	i = bind_end(q, i, op, blocks);
+	return bind_rest(q, i, op);
 }
 
 static int search_put(struct store *st, const struct op *op)
@@ -252,11 +316,10 @@ static int next_handle(struct sqlite_store *s, int64_t *op)
 	return ST_OK;
 }
 
-static void bind_identity(struct query *q, const struct op *op, int64_t scope,
-			  int64_t batch)
+static void bind_identity(struct query *q, int i, const struct op *op,
+			  int64_t scope, int64_t batch)
 {
-	int i = 35;
-
+	query_int(q, i++, op->version);
 	query_int(q, i++, op->place);
 	query_int(q, i++, op->op);
 	query_int(q, i++, op->endpoint);
@@ -282,7 +345,6 @@ static void bind_identity(struct query *q, const struct op *op, int64_t scope,
 	query_text(q, i++, op->source_author);
 	query_text(q, i++, op->source_system);
 	query_text(q, i++, op->source_record_id);
-	assert(i == 60);
 }
 
 static int insert_row(struct store *st, const struct op *op,
@@ -290,18 +352,16 @@ static int insert_row(struct store *st, const struct op *op,
 {
 	struct query *q;
 
-	q = DB_Q(st->db, "INSERT INTO operation(" CHANGING_COLUMNS ", place, op,"
-		 " endpoint, record, scope, created_at_ms, revision, batch,"
+	q = DB_Q(st->db, "INSERT INTO operation(" COLUMNS_ALL(NAME) "version,"
+		 " place, op, endpoint, record, scope, created_at_ms, revision, batch,"
 		 " line, supersedes, submission, op_id, idem_key,"
 		 " payload_sha256, sent_sha256, canonical_sha256,"
 		 " correlation_id, traceparent_id, method, path,"
 		 " content_type, source_created_at, source_author,"
 		 " source_system, source_record_id) VALUES("
-		 CHANGING_VALUES ", ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43,"
-		 " ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54,"
-		 " ?55, ?56, ?57, ?58, ?59)");
-	bind_changing(q, op, blocks);
-	bind_identity(q, op, scope, batch);
+		 COLUMNS_ALL(MARK) "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+		 " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	bind_identity(q, bind_all(q, op, blocks), op, scope, batch);
 	return query_run(q);
 }
 
@@ -310,6 +370,7 @@ int sqlite_op_insert(struct store *st, struct op *op, struct span payload,
 {
 	struct sqlite_store *s = sq(st);
 	int64_t scope = 0, batch, handle = 0, place = op->place;
+	enum op_blocks blocks;
 	int rc;
 
 	store_door_write(st);
@@ -325,8 +386,8 @@ int sqlite_op_insert(struct store *st, struct op *op, struct span payload,
 		return store_result(st, rc);
 	op->op = handle;
 	op->place = place ? place : handle;
-	rc = insert_row(st, op, op_blocks(op->state, op->flags, false), scope,
-			batch);
+	blocks = op_blocks(op->state, op->flags, false);
+	rc = insert_row(st, op, blocks, scope, batch);
 	if (rc) {
 		op->op = 0;
 		op->place = place;
@@ -337,7 +398,8 @@ int sqlite_op_insert(struct store *st, struct op *op, struct span payload,
 	if (!rc)
 		rc = search_put(st, op);
 	count_add(&s->counts, op->endpoint, op->state, 1);
-	sqlite_saw(s, op);
+	saw(s, op, blocks);
+	s->wrote = true;
 	return store_result(st, rc);
 }
 
@@ -364,17 +426,47 @@ static int save_error(struct store *st, const struct op *op)
 	return query_run(q);
 }
 
-static int save_row(struct store *st, const struct op *op,
-		    int64_t version_seen, enum op_blocks blocks)
+/*
+ * Only what may have changed: SQLite touches every index of a column that is
+ * named, whatever its value. Starting and ending are what happens a thousand
+ * times a second; everything else names all columns.
+ */
+static struct query *save_query(struct store *st, const struct op *op,
+				const struct seen *before,
+				enum op_blocks blocks, int *i)
 {
+	bool start_same = before->start == mark_start(op);
 	struct query *q;
-	int rc;
 
-	q = DB_Q(st->db, "UPDATE operation SET (" CHANGING_COLUMNS ") = ("
-		 CHANGING_VALUES ") WHERE op = ?35 AND version = ?36");
-	bind_changing(q, op, blocks);
-	query_int(q, 35, op->op);
-	query_int(q, 36, version_seen);
+	if (before->rest == mark_rest(op) && start_same) {
+		q = DB_Q(st->db, "UPDATE operation SET " COLUMNS_COMMON(SET)
+			 COLUMNS_END(SET) "version = ? WHERE op = ?"
+			 " AND version = ?");
+		*i = bind_end(q, bind_common(q, op), op, blocks);
+	} else if (before->rest == mark_rest(op) &&
+		   before->end == mark_end(op, blocks)) {
+		q = DB_Q(st->db, "UPDATE operation SET " COLUMNS_COMMON(SET)
+			 COLUMNS_START(SET) "version = ? WHERE op = ?"
+			 " AND version = ?");
+		*i = bind_start(q, bind_common(q, op), op);
+	} else {
+		q = DB_Q(st->db, "UPDATE operation SET " COLUMNS_ALL(SET)
+			 "version = ? WHERE op = ? AND version = ?");
+		*i = bind_all(q, op, blocks);
+	}
+	return q;
+}
+
+static int save_row(struct store *st, const struct op *op,
+		    int64_t version_seen, const struct seen *before,
+		    enum op_blocks blocks)
+{
+	int i, rc;
+	struct query *q = save_query(st, op, before, blocks, &i);
+
+	query_int(q, i++, op->version);
+	query_int(q, i++, op->op);
+	query_int(q, i, version_seen);
 	rc = query_run(q);
 	if (!rc && !db_changes(st->db))
 		rc = ST_CONFLICT;
@@ -394,7 +486,7 @@ int sqlite_op_save(struct store *st, const struct op *op,
 	if (!rc && before.key_hash != text_hash(op->idem_key))
 		rc = save_key(st, op);
 	if (!rc)
-		rc = save_row(st, op, version_seen, blocks);
+		rc = save_row(st, op, version_seen, &before, blocks);
 	if (!rc && before.error_hash != text_hash(op->error))
 		rc = save_error(st, op);
 	if (rc)
@@ -403,6 +495,7 @@ int sqlite_op_save(struct store *st, const struct op *op,
 		count_add(&s->counts, op->endpoint, before.state, -1);
 		count_add(&s->counts, op->endpoint, op->state, 1);
 	}
-	sqlite_saw(s, op);
+	saw(s, op, blocks);
+	s->wrote = true;
 	return ST_OK;
 }

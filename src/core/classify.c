@@ -34,9 +34,9 @@ void classify_open(struct opened *o, const struct classify_in *in,
 		   const struct answer *answer, struct verdict_out *out)
 {
 	assert(in->profile && in->method);
-	*out = (struct verdict_out){.retry_after_ms = -1,
-				    .verdict = VERDICT_UNKNOWN,
-				    .matched = true};
+	verdict_init(out);
+	out->verdict = VERDICT_UNKNOWN;
+	out->matched = true;
 	*o = (struct opened){.in = in, .answer = answer, .out = out};
 	o->doc = in->scratch ? in->scratch : &o->own;
 	if (answer->transport != TRANSPORT_OK || !answer->body.n ||

@@ -10,14 +10,24 @@ void request_init(struct request *r)
 	*r = (struct request){0};
 }
 
-void request_release(struct request *r)
+void request_clear(struct request *r)
 {
+	struct buf headers = r->headers;
+
 	if (r->url)
 		OPENSSL_cleanse(r->url, strlen(r->url));
 	free(r->method);
 	free(r->url);
-	buf_wipe(&r->headers);
-	request_init(r);
+	if (headers.len)
+		OPENSSL_cleanse(headers.p, headers.len);
+	buf_clear(&headers);
+	*r = (struct request){.headers = headers};
+}
+
+void request_release(struct request *r)
+{
+	request_clear(r);
+	buf_release(&r->headers);
 }
 
 /* What a template may name. Absent texts are NULL. */
@@ -161,16 +171,17 @@ static bool address(const struct endpoint_config *e, const char *template,
 static bool has_header(const struct buf *headers, const char *name)
 {
 	size_t n = strlen(name);
-	const char *p = buf_text(headers);
+	const char *p = buf_text(headers), *end = p + headers->len;
 
-	while (*p) {
-		const char *end = strchr(p, '\n');
+	while (p < end) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
 
-		if (!strncasecmp(p, name, n) && p[n] == ':')
+		if ((size_t)(end - p) > n && p[n] == ':' &&
+		    !strncasecmp(p, name, n))
 			return true;
-		if (!end)
+		if (!stop)
 			break;
-		p = end + 1;
+		p = stop + 1;
 	}
 	return false;
 }
@@ -190,7 +201,8 @@ static bool header(struct request *r, const char *name, struct span value,
 	}
 	if (has_header(&r->headers, name))
 		return true;
-	buf_addf(&r->headers, "%s: ", name);
+	buf_adds(&r->headers, name);
+	buf_adds(&r->headers, ": ");
 	buf_addspan(&r->headers, value);
 	buf_addc(&r->headers, '\n');
 	return true;
@@ -223,8 +235,11 @@ static bool common_headers(struct request *r, const struct endpoint_config *e,
 		struct buf trace = BUF_INIT;
 		bool ok;
 
-		buf_addf(&trace, "00-%s-%s-01", op->traceparent_id,
-			 ids->span_id);
+		buf_adds(&trace, "00-");
+		buf_adds(&trace, op->traceparent_id);
+		buf_addc(&trace, '-');
+		buf_adds(&trace, ids->span_id);
+		buf_adds(&trace, "-01");
 		ok = header(r, "traceparent", buf_span(&trace), error);
 		buf_release(&trace);
 		return ok;

@@ -21,6 +21,7 @@ struct request {
 
 void request_init(struct request *);
 void request_release(struct request *);	/* wipes: headers hold a token */
+void request_clear(struct request *);	/* wipes, keeps the headers' room */
 
 /* What the attempt carries in its own headers. */
 struct request_ids {

@@ -12,9 +12,14 @@ static struct span until(struct span *rest, const char *stop)
 {
 	struct span head = {rest->p, 0};
 
-	while (head.n < rest->n && (!rest->p[head.n] ||
-				    !strchr(stop, rest->p[head.n])))
-		head.n++;
+	for (; head.n < rest->n; head.n++) {
+		const char *s = stop;
+
+		while (*s && *s != rest->p[head.n])
+			s++;
+		if (*s)
+			break;
+	}
 	rest->p += head.n;
 	rest->n -= head.n;
 	return head;

@@ -38,6 +38,20 @@ _Static_assert(ARRAY_SIZE(transport_names) == TRANSPORT_COUNT, "transports");
 _Static_assert(ARRAY_SIZE(layer_names) == LAYER_COUNT, "layers");
 _Static_assert(ARRAY_SIZE(verdict_names) == VERDICT_COUNT, "verdicts");
 
+void verdict_init(struct verdict_out *v)
+{
+	v->verdict = VERDICT_COMMIT;
+	v->reason = REASON_NONE;
+	v->halt = HALT_NONE;
+	v->layer = LAYER_NONE;
+	v->matched = v->not_done = v->paces_endpoint = v->complete = false;
+	v->retry_after_ms = -1;
+	v->items_refused = v->items_total = 0;
+	v->rule[0] = v->why[0] = v->say[0] = v->todo[0] = '\0';
+	v->job_id[0] = v->poll_url[0] = v->vendor_id[0] = '\0';
+	v->word[0] = v->code[0] = v->excerpt[0] = v->next_page[0] = '\0';
+}
+
 const char *attempt_kind_name(enum attempt_kind kind)
 {
 	assert(kind < ATTEMPT_KIND_COUNT);

@@ -123,5 +123,8 @@ struct verdict_out {
 	char next_page[LIMIT_URL_BYTES];	/* MORE_PAGES */
 	bool complete;			/* a look-up saw every page */
 };
+/* No verdict yet: every text empty, no wait. What lies behind the texts'
+ * ends is left as it was: ten KiB, of which an answer fills a hundred bytes. */
+void verdict_init(struct verdict_out *);
 
 #endif

@@ -40,7 +40,9 @@ static void on_done(void *ctx, int id, const struct answer *answer,
 	struct event event = {.kind = EVENT_ANSWER, .transfer = id,
 			      .answer = answer, .phases_us = phases_us};
 
-	clock_read(e);
+	/* Many come in one look, within one millisecond. */
+	if (answer->received_ms != e->now.utc_ms)
+		clock_read(e);
 	step(e, &event, 1);
 }
 
@@ -188,6 +190,38 @@ static void tell_store(struct engine *e)
 	step_one(e, (struct event){.kind = EVENT_STORE, .ok = ok});
 }
 
+/* All at once: the wire is filled when the last of them is known. */
+static void take_intents(struct engine *e, struct batch *b)
+{
+	struct event events[INTENTS_A_STEP];
+	size_t n = 0;
+
+	while (b->intents) {
+		struct intent *in = b->intents;
+
+		b->intents = in->next;
+		in->next = NULL;
+		op_clock_stepped(&in->op, e->offset_ms - e->sent_offset_ms);
+		events[n++] = (struct event){.kind = EVENT_INTENT,
+					     .intent = in};
+		if (n < INTENTS_A_STEP && b->intents)
+			continue;
+		step(e, events, n);
+		n = 0;
+	}
+	step_one(e, (struct event){.kind = EVENT_CLAIMED});
+}
+
+static void take_outcomes(struct engine *e, struct batch *b)
+{
+	while (b->outcomes) {
+		struct outcome *o = b->outcomes;
+
+		b->outcomes = o->next;
+		engine_outcome_back(e->world, o);
+	}
+}
+
 static void take_batch(struct engine *e, struct batch *b)
 {
 	bool got = b->intents != NULL;
@@ -196,15 +230,8 @@ static void take_batch(struct engine *e, struct batch *b)
 		log_line(e, "a batch was given up");
 	if (b->stopping && b->result >= 0)
 		e->last_stored = true;
-	while (b->intents) {
-		struct intent *in = b->intents;
-
-		b->intents = in->next;
-		in->next = NULL;
-		step_one(e, (struct event){.kind = EVENT_INTENT,
-			 .intent = in});
-	}
-	step_one(e, (struct event){.kind = EVENT_CLAIMED});
+	take_intents(e, b);
+	take_outcomes(e, b);
 	if (b->full != e->full) {
 		e->full = b->full;
 		if (e->full)
@@ -314,10 +341,22 @@ static void submit(struct engine *e)
 		atomic_store(&e->idle, false);
 	e->filling = e->spare;
 	e->spare = NULL;
+	e->sent_offset_ms = e->offset_ms;
 	committer_submit(e->committer, b);
 }
 
 /* ---- the loop ----------------------------------------------------------- */
+
+/* Outcomes that wait to be stored are told in the new time, too. */
+static void outcomes_stepped(struct batch *b, int64_t delta)
+{
+	for (struct outcome *o = b->outcomes; o; o = o->next) {
+		o->attempt.started_ms += delta;
+		o->attempt.finished_ms += delta;
+		if (o->intent)
+			op_clock_stepped(&o->intent->op, delta);
+	}
+}
 
 static void look_at_clock(struct engine *e)
 {
@@ -328,11 +367,14 @@ static void look_at_clock(struct engine *e)
 	delta = offset - e->offset_ms;
 	if (e->found_delta_ms) {
 		e->filling->clock_delta_ms += e->found_delta_ms;
+		step_one(e, (struct event){.kind = EVENT_CLOCK,
+			 .delta_ms = e->found_delta_ms});
 		e->found_delta_ms = 0;
 	}
 	if (delta <= CLOCK_STEP_MS && delta >= -CLOCK_STEP_MS)
 		return;
 	e->offset_ms = offset;
+	outcomes_stepped(e->filling, delta);
 	e->filling->clock_delta_ms += delta;
 	e->filling->clock_offset_ms = offset;
 	if (e->due_ms < INT64_MAX)

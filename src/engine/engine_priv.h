@@ -17,6 +17,7 @@
 #define STOP_ANSWERS_MS 1500		/* for answers under way */
 #define STOP_ALL_MS 1850		/* then it ends, stored or not */
 #define LIVE_MS 200			/* live rows and gauges, at most */
+#define INTENTS_A_STEP 64
 #define ENDS_MS 1000			/* what time has ended; idleness */
 
 struct secret_read {
@@ -44,6 +45,7 @@ struct engine {
 	pthread_t thread;
 	struct clock_now now;
 	int64_t offset_ms;		/* UTC - boot time */
+	int64_t sent_offset_ms;		/* when the batch under way was sent */
 	struct engine_world *world;
 	struct wire *wire;
 	struct committer *committer;

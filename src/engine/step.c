@@ -7,6 +7,8 @@
 
 #include "engine/world.h"
 
+#define STORED_MAX 256			/* two batches of the default window */
+
 /* ---- small things everybody needs --------------------------------------- */
 
 /* splitmix64: a seed, and every run can be repeated. */
@@ -59,8 +61,14 @@ bool place_paused(const struct engine_world *w, const struct place *p)
 struct transfer *transfer_new(struct engine_world *w, struct place *p,
 			      enum attempt_kind kind)
 {
-	struct transfer *t = xcalloc(1, sizeof(*t));
+	struct transfer *t = w->spare;
 	size_t slot = 0;
+
+	if (t)
+		w->spare = t->next;
+	else
+		t = xcalloc(1, sizeof(*t));
+	t->next = NULL;
 
 	while (slot < w->transfers && w->transfer[slot])
 		slot++;
@@ -75,16 +83,26 @@ struct transfer *transfer_new(struct engine_world *w, struct place *p,
 	t->endpoint = place_index(w, p);
 	t->kind = kind;
 	t->started_ms = w->now.utc_ms;
-	request_init(&t->request);
 	return t;
+}
+
+/* As new, but for the room in its buffers. */
+static void transfer_clear(struct transfer *t)
+{
+	struct request keep;
+
+	request_clear(&t->request);
+	keep = t->request;
+	buf_wipe(&t->body);
+	intent_free(t->intent);
+	memset(t, 0, sizeof(*t));
+	t->request = keep;
 }
 
 static void transfer_free(struct transfer *t)
 {
+	transfer_clear(t);
 	request_release(&t->request);
-	buf_wipe(&t->body);
-	if (t->intent)
-		intent_free(t->intent);
 	free(t);
 }
 
@@ -93,7 +111,41 @@ void transfer_end(struct engine_world *w, struct transfer *t)
 	assert(w->transfer[t->id - 1] == t && w->transfers_n > 0);
 	w->transfer[t->id - 1] = NULL;
 	w->transfers_n--;
-	transfer_free(t);
+	transfer_clear(t);
+	t->next = w->spare;
+	w->spare = t;
+}
+
+struct outcome *outcome_new(struct engine_world *w)
+{
+	const size_t verdict = offsetof(struct outcome, verdict);
+	const size_t rest = verdict + sizeof(struct verdict_out);
+	struct outcome *o = w->stored;
+
+	if (o) {
+		w->stored = o->next;
+		w->stored_n--;
+	} else {
+		o = xmalloc(sizeof(*o));
+	}
+	memset(o, 0, verdict);
+	memset((char *)o + rest, 0, sizeof(*o) - rest);
+	verdict_init(&o->verdict);
+	return o;
+}
+
+void engine_outcome_back(struct engine_world *w, struct outcome *o)
+{
+	assert(o && o->op >= 0);
+	if (w->stored_n >= STORED_MAX) {
+		outcome_free(o);
+		return;
+	}
+	intent_free(o->intent);
+	o->intent = NULL;
+	o->next = w->stored;
+	w->stored = o;
+	w->stored_n++;
 }
 
 void transfer_start(struct engine_world *w, struct transfer *t)
@@ -157,6 +209,18 @@ void engine_world_free(struct engine_world *w)
 		if (w->transfer[i])
 			transfer_free(w->transfer[i]);
 	free(w->transfer);
+	while (w->spare) {
+		struct transfer *t = w->spare;
+
+		w->spare = t->next;
+		transfer_free(t);
+	}
+	while (w->stored) {
+		struct outcome *o = w->stored;
+
+		w->stored = o->next;
+		outcome_free(o);
+	}
 	for (size_t i = 0; i < w->places; i++) {
 		struct place *p = &w->place[i];
 
@@ -218,9 +282,26 @@ static void shift(int64_t *at, int64_t delta)
 		*at += delta;
 }
 
+/* What is durable or on the wire keeps its age. */
+static void intents_stepped(struct engine_world *w, int64_t delta)
+{
+	for (size_t i = 0; i < w->transfers; i++) {
+		struct transfer *t = w->transfer[i];
+
+		if (t && t->intent)
+			op_clock_stepped(&t->intent->op, delta);
+		if (t)
+			shift(&t->started_ms, delta);
+	}
+	for (size_t i = 0; i < w->places; i++)
+		for (struct intent *in = w->place[i].ready; in; in = in->next)
+			op_clock_stepped(&in->op, delta);
+}
+
 /* Waits go on as long as they had to; what is past stays past. */
 static void on_clock(struct engine_world *w, int64_t delta)
 {
+	intents_stepped(w, delta);
 	for (size_t i = 0; i < w->places; i++) {
 		struct place *p = &w->place[i];
 

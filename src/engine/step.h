@@ -125,6 +125,9 @@ bool engine_batch(struct engine_world *, struct clock_now, bool claim,
 
 /* When the next tick is due at the latest (UTC ms); INT64_MAX: never. */
 int64_t engine_wake_ms(const struct engine_world *);
+/* An outcome that is stored (or given up) comes back and is used again: ten
+ * KiB a piece are dear to get and to clear. Takes it. */
+void engine_outcome_back(struct engine_world *, struct outcome *);
 /* Intents held and transfers on the wire. 0: nothing more will come. */
 int engine_in_flight(const struct engine_world *);
 int engine_on_wire(const struct engine_world *);

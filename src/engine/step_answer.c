@@ -98,9 +98,9 @@ static void gauge(struct engine_world *w, struct place *p,
 /* The intent goes with the outcome; its payload has been sent. */
 static void emit(struct engine_world *w, struct place *p,
 		 struct transfer *t, const struct answer *a,
-		 const struct verdict_out *v, bool others, const int *phases_us)
+		 struct outcome *o, bool others, const int *phases_us)
 {
-	struct outcome *o = xcalloc(1, sizeof(*o));
+	const struct verdict_out *v = &o->verdict;
 	struct effect e = {.kind = EFFECT_OUTCOME, .endpoint = t->endpoint,
 			   .outcome = o};
 
@@ -110,7 +110,6 @@ static void emit(struct engine_world *w, struct place *p,
 	o->config = p->config;
 	o->version = t->intent ? t->intent->op.version : 0;
 	o->kind = t->kind;
-	o->verdict = *v;
 	o->may_have_happened = a->first_byte_left;
 	o->probe = t->probe;
 	o->seen_non_404 = a->status != 0 && a->status != 404;
@@ -133,7 +132,8 @@ void answer_take(struct engine_world *w, struct transfer *t,
 		 const struct answer *a, const int *phases_us)
 {
 	struct place *p = &w->place[t->endpoint];
-	struct verdict_out v = {.retry_after_ms = -1};
+	struct verdict_out *v;
+	struct outcome *o;
 	bool others = p->state.last_ok_ms > p->last_pace_ms &&
 		      t->intent && p->state.last_ok_op != t->intent->op.op;
 	bool ours;
@@ -142,20 +142,24 @@ void answer_take(struct engine_world *w, struct transfer *t,
 		cred_answer(w, t, a, phases_us);
 		return;
 	}
+	o = outcome_new(w);
+	v = &o->verdict;
 	if (t->kind == ATTEMPT_LOOK_UP) {
-		if (look_answer(w, t, a, &v))
+		if (look_answer(w, t, a, v)) {
+			engine_outcome_back(w, o);
 			return;
+		}
 	} else {
-		classify(w, p, t, a, &v);
+		classify(w, p, t, a, v);
 	}
 	if (t->unbuilt) {
-		v.layer = LAYER_ENGINE;
-		text_set(v.rule, sizeof(v.rule), SPAN("cannot-be-sent"));
-		text_set(v.why, sizeof(v.why), span_of(a->error));
+		v->layer = LAYER_ENGINE;
+		text_set(v->rule, sizeof(v->rule), SPAN("cannot-be-sent"));
+		text_set(v->why, sizeof(v->why), span_of(a->error));
 	}
-	halt_judge(w, p, t, a, &v);
+	halt_judge(w, p, t, a, v);
 	ours = t->intent != NULL;
-	emit(w, p, t, a, &v, others, phases_us);
+	emit(w, p, t, a, o, others, phases_us);
 	if (ours) {
 		assert(p->on_wire > 0);
 		p->on_wire--;

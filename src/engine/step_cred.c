@@ -239,7 +239,7 @@ static void record(struct engine_world *w, struct transfer *t,
 	static const enum verdict of[] = {VERDICT_COMMIT, VERDICT_RETRY,
 					  VERDICT_HALT};
 	struct place *p = &w->place[t->endpoint];
-	struct outcome *o = xcalloc(1, sizeof(*o));
+	struct outcome *o = outcome_new(w);
 	struct effect e = {.kind = EFFECT_OUTCOME, .endpoint = t->endpoint,
 			   .outcome = o};
 	struct attempt *at = &o->attempt;

@@ -7,7 +7,7 @@
 static void withdraw(struct engine_world *w, struct place *p,
 		     struct intent *in)
 {
-	struct outcome *o = xcalloc(1, sizeof(*o));
+	struct outcome *o = outcome_new(w);
 	struct effect e = {.kind = EFFECT_OUTCOME,
 			   .endpoint = place_index(w, p), .outcome = o};
 
@@ -64,6 +64,7 @@ static struct intent *ready_pop(struct place *p)
 		p->ready_tail = &p->ready;
 	in->next = NULL;
 	p->ready_n--;
+	p->ready_probes -= in->probe;
 	return in;
 }
 
@@ -73,6 +74,7 @@ static void ready_push(struct place *p, struct intent *in)
 	*p->ready_tail = in;
 	p->ready_tail = &in->next;
 	p->ready_n++;
+	p->ready_probes += in->probe;
 }
 
 void send_withdraw_all(struct engine_world *w, struct place *p)
@@ -131,8 +133,7 @@ bool send_build(struct engine_world *w, struct transfer *t,
 	for (int i = 0; i < 16; i++, r >>= 4)
 		ids.span_id[i] = hex[r & 15];
 	ids.span_id[16] = '\0';
-	request_release(&t->request);
-	request_init(&t->request);
+	request_clear(&t->request);
 	switch (t->kind) {
 	case ATTEMPT_SEND:
 		return request_send(&t->request, p->config, &in->op,
@@ -179,6 +180,16 @@ static void start(struct engine_world *w, struct place *p, struct intent *in)
 	buf_release(&error);
 }
 
+/* The wire is full and nothing bars what waits: looking at each of them
+ * would find the same. */
+static bool full(const struct engine_world *w, const struct place *p)
+{
+	return p->on_wire >= p->config->max_in_flight &&
+	       p->state.circuit.state == CIRCUIT_CLOSED &&
+	       !p->ready_probes && !barred(w, p, p->ready) &&
+	       !cred_waits(w, p);
+}
+
 void send_pump(struct engine_world *w, struct place *p)
 {
 	int look = p->ready_n;		/* each once a step: bounded */
@@ -186,6 +197,8 @@ void send_pump(struct engine_world *w, struct place *p)
 	if (!w->store_ok && !w->stopping)
 		return;			/* nothing new while it cannot be
 					 * remembered */
+	if (look && full(w, p))
+		return;
 	while (look-- > 0) {
 		struct intent *in = ready_pop(p);
 

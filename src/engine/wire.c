@@ -54,6 +54,7 @@ struct wire {
 	size_t slots;
 	struct slot *idle, *failed;
 	int in_flight;
+	int64_t reaped_ms;		/* UTC, of the answers of one look */
 	bool running;
 };
 
@@ -237,11 +238,11 @@ static bool string_up(struct slot *s, size_t *n)
 static void set_headers(struct slot *s, const struct request *r)
 {
 	static char no_expect[] = "Expect:", no_type[] = "Content-Type:";
-	const char *end = r->headers.p + r->headers.len;
+	const char *p = buf_text(&r->headers), *end = p + r->headers.len;
 	size_t n = 0, max = 3;
 
-	for (const char *p = r->headers.p; p < end; p++)
-		max += *p == '\n';
+	while (p < end)
+		max += *p++ == '\n';
 	if (max > s->lines_max) {
 		s->lines = xrealloc(s->lines, max * sizeof(*s->lines));
 		s->lines_max = max;
@@ -249,7 +250,7 @@ static void set_headers(struct slot *s, const struct request *r)
 	buf_addspan(&s->text, buf_span(&r->headers));
 	if (s->text.len && s->text.p[s->text.len - 1] != '\n')
 		buf_addc(&s->text, '\n');
-	if (!string_up(s, &n))
+	if (!s->text.len || !string_up(s, &n))
 		s->lines[n++].data = no_type;
 	s->lines[n++].data = no_expect;
 	for (size_t i = 0; i < n; i++)
@@ -493,7 +494,7 @@ static void finish(struct slot *s, CURLcode code)
 	a.headers = header;
 	a.headers_n = split_head(&s->head, header);
 	a.body = buf_span(&s->body);
-	a.received_ms = utc_now_ms();
+	a.received_ms = s->wire->reaped_ms;
 	if (a.transport != TRANSPORT_OK)
 		a.error = s->resend ? "the connection died; a second sending "
 				      "was refused"
@@ -629,6 +630,7 @@ static void reap(struct wire *w)
 	CURLMsg *m;
 	int left;
 
+	w->reaped_ms = utc_now_ms();
 	while (w->failed) {
 		struct slot *s = w->failed;
 
@@ -649,17 +651,16 @@ static void reap(struct wire *w)
 
 void wire_run(struct wire *w, int timeout_ms)
 {
-	int running = 0, before = w->in_flight;
+	int running = 0;
 
 	assert(!w->running && timeout_ms >= 0);
 	w->running = true;
+	/* Does not wait while something was just started. Each perform looks
+	 * at every socket, so there is one a turn. */
+	if (!w->failed)
+		curl_multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
 	curl_multi_perform(w->multi, &running);
 	reap(w);
-	if (w->in_flight >= before && timeout_ms > 0) {
-		curl_multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
-		curl_multi_perform(w->multi, &running);
-		reap(w);
-	}
 	w->running = false;
 }
 

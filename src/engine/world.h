@@ -26,6 +26,7 @@ struct transfer {
 	struct request request;
 	struct buf body;		/* credential requests; wiped */
 	struct lookup_state lookup;
+	struct transfer *next;		/* spare */
 	char request_id[37];
 	int64_t started_ms;
 	int64_t generation;		/* of the circuit */
@@ -70,6 +71,7 @@ struct place {				/* one endpoint */
 	bool dirty;			/* state has to be stored */
 	struct intent *ready, **ready_tail;	/* durable, not started */
 	int ready_n;
+	int ready_probes;		/* of ready_n */
 	int on_wire;			/* transfers of operations */
 	int looking;			/* of which look-ups: each reserves a
 					 * send for its resend */
@@ -99,6 +101,9 @@ struct engine_world {
 	struct transfer **transfer;	/* by slot; NULL = free */
 	size_t transfers;
 	int transfers_n;
+	struct transfer *spare;		/* ended; keep their buffers */
+	struct outcome *stored;		/* came back; to be filled again */
+	int stored_n;
 	struct clock_now now;
 	int64_t started_ms;
 	uint64_t random;
@@ -118,6 +123,8 @@ bool place_paused(const struct engine_world *, const struct place *);
 struct transfer *transfer_new(struct engine_world *, struct place *,
 			      enum attempt_kind);
 void transfer_end(struct engine_world *, struct transfer *);
+/* Empty, but for its verdict's bytes behind the ends of texts. */
+struct outcome *outcome_new(struct engine_world *);
 /* Emits START for a transfer whose request is built. */
 void transfer_start(struct engine_world *, struct transfer *);
 

@@ -10,6 +10,7 @@
 #include "store/audit_priv.h"
 
 #define QUARTER_MS (15 * 60 * 1000)
+#define BODY_USUAL 2048
 
 int audit_offset_min(struct audit *a, int64_t at_ms)
 {
@@ -26,16 +27,57 @@ int audit_offset_min(struct audit *a, int64_t at_ms)
 	return a->offset_min;
 }
 
+/* There is room; returns what is behind. */
+static char *put(char *at, const char *p, size_t n)
+{
+	memcpy(at, p, n);
+	return at + n;
+}
+
 /* Keys come in sorted order from the callers; the first one in an object has
  * no comma before it. */
 static void key(struct buf *out, const char *name)
 {
+	size_t n = strlen(name);
+	char *at;
+
 	assert(out->len > 0);
-	if (out->p[out->len - 1] != '{')
-		buf_addc(out, ',');
-	buf_addc(out, '"');
-	buf_adds(out, name);
-	buf_adds(out, "\":");
+	buf_reserve(out, n + 4);
+	at = out->p + out->len;
+	if (at[-1] != '{')
+		*at++ = ',';
+	*at++ = '"';
+	at = put(at, name, n);
+	at = put(at, "\":", 3);
+	out->len = (size_t)(at - 1 - out->p);
+}
+
+/* Stands it in a JSON string as it is? Most do: digests, ids, names. */
+static bool plain(const char *p, size_t n)
+{
+	unsigned odd = 0;
+
+	for (size_t i = 0; i < n; i++)
+		odd |= (unsigned char)(p[i] - 0x20) >= 0x5f || p[i] == '"' ||
+		       p[i] == '\\';
+	return !odd;
+}
+
+static void quoted(struct buf *out, const char *value)
+{
+	size_t n = strlen(value);
+	char *at;
+
+	if (!plain(value, n)) {
+		json_quote(out, (struct span){value, n});
+		return;
+	}
+	buf_reserve(out, n + 2);
+	at = out->p + out->len;
+	*at++ = '"';
+	at = put(at, value, n);
+	at = put(at, "\"", 2);
+	out->len = (size_t)(at - 1 - out->p);
 }
 
 static void text(struct buf *out, const char *name, const char *value)
@@ -43,7 +85,7 @@ static void text(struct buf *out, const char *name, const char *value)
 	if (!value || !*value)
 		return;
 	key(out, name);
-	json_quote(out, span_of(value));
+	quoted(out, value);
 }
 
 static void number(struct buf *out, const char *name, int64_t value)
@@ -52,13 +94,9 @@ static void number(struct buf *out, const char *name, int64_t value)
 	buf_addi(out, value);
 }
 
-static void add_actor(struct buf *out, const struct audit *a,
-		      const struct actor *who)
+static void put_actor(struct buf *out, const struct audit *a,
+		      const struct actor *act)
 {
-	static const struct actor program = {.id = "edcsync"};
-	const struct actor *act = who ? who : &program;
-
-	key(out, "actor");
 	buf_addc(out, '{');
 	text(out, "auth", act->auth);
 	text(out, "host", act->host ? act->host : a->host);
@@ -74,14 +112,38 @@ static void add_actor(struct buf *out, const struct audit *a,
 	buf_addc(out, '}');
 }
 
+/* The program is the same in all its records: written once. */
+static void add_actor(struct buf *out, struct audit *a,
+		      const struct actor *who)
+{
+	static const struct actor program = {.id = "edcsync"};
+
+	key(out, "actor");
+	if (who) {
+		put_actor(out, a, who);
+		return;
+	}
+	if (!a->by_program.len)
+		put_actor(&a->by_program, a, &program);
+	buf_addspan(out, buf_span(&a->by_program));
+}
+
+/* A batch has one time. */
 static void add_times(struct buf *out, struct audit *a, int64_t at_ms)
 {
 	char at[TIME_TEXT];
 
-	time_utc(at_ms, at);
-	text(out, "at", at);
-	time_local(at_ms, audit_offset_min(a, at_ms), at);
-	text(out, "at_local", at);
+	if (!a->times.len || a->times_ms != at_ms) {
+		buf_clear(&a->times);
+		buf_addc(&a->times, '{');	/* so that no comma comes */
+		time_utc(at_ms, at);
+		text(&a->times, "at", at);
+		time_local(at_ms, audit_offset_min(a, at_ms), at);
+		text(&a->times, "at_local", at);
+		a->times_ms = at_ms;
+	}
+	buf_addc(out, ',');
+	buf_add(out, a->times.p + 1, a->times.len - 1);
 }
 
 static void add_attempt(struct buf *out, const struct audit_event *e)
@@ -162,6 +224,7 @@ bool audit_body(struct audit *a, const struct store *st,
 		const struct audit_event *e, int64_t seq, struct buf *out)
 {
 	assert(seq > 0 && e->type < AUDIT_TYPE_COUNT);
+	buf_reserve(out, BODY_USUAL);
 	buf_addc(out, '{');
 	add_actor(out, a, e->actor);
 	add_times(out, a, e->at_ms);

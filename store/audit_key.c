@@ -319,6 +319,8 @@ void audit_close(struct audit *a)
 	EVP_PKEY_free(a->key);
 	buf_release(&a->body);
 	buf_release(&a->detail);
+	buf_release(&a->by_program);
+	buf_release(&a->times);
 	free(a->program);
 	free(a->anchor_file);
 	free(a);

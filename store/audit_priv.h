@@ -24,6 +24,8 @@ struct audit {
 	EVP_MAC *mac;
 	EVP_MAC_CTX *mac_ctx;		/* keyed; re-initialised each time */
 	struct buf body, detail;	/* scratch of audit_append */
+	struct buf by_program, times;	/* parts of bodies as last written */
+	int64_t times_ms;
 	char *program, *anchor_file;	/* owned; anchor_file may be NULL */
 	char host[64];
 	sha256_hex config_sha256;	/* "" none */

@@ -8,8 +8,9 @@
 
 /*
  * The columns that op_save may change, in four groups: X(column, how it is
- * bound, value); the version comes last in every statement. COMMON is in no index but as a condition or behind one; START is what
- * a claim changes besides, END what an answer changes besides.
+ * bound, value); the version comes last in every statement. COMMON is in no
+ * index but as a condition or behind one; START is what a claim changes
+ * besides, END what an answer changes besides.
  */
 #define COLUMNS_COMMON(X) \
 	X(state, int, op->state) X(state_before, int, op->state_before) \

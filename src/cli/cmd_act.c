@@ -92,18 +92,21 @@ void act_fill(struct cli *cli, struct act *act, const struct person *who)
 	};
 }
 
-int act_sign(struct cli *cli, struct act *act, struct person *who,
-	     const struct act_item *items, size_t n)
+int act_authenticate(struct cli *cli, struct act *act, struct person *who,
+		     const struct act_item *items, size_t n)
 {
+	enum act_verb verb = act->verb;
 	struct buf why = BUF_INIT;
-	int code = 0;
+	int code;
 
 	if (!act->dry_run &&
-	    act_needs_signature(act, items, n, cli->setup.store, &why)) {
+	    act_needs_signature(act, items, n, cli->setup.store, &why))
 		code = person_sign(cli, who, buf_text(&why));
-		act->signature = who->signature;
-		act->roles = who->row.roles;
-	}
+	else
+		code = person_sign_in(cli, who);
+	act_fill(cli, act, who);
+	act->verb = verb;
+	act->signature = who->signature;
 	buf_release(&why);
 	return code;
 }
@@ -136,12 +139,7 @@ static int act_run(struct cli *cli, struct person *who)
 		return cli_usage(cli, "%s", wrong);
 	code = choice_read(cli, &choice);
 	if (!code)
-		code = person_sign_in(cli, who);
-	if (!code) {
-		act_fill(cli, &act, who);
-		act.verb = verb_of(cli);
-		code = act_sign(cli, &act, who, choice.v, choice.n);
-	}
+		code = act_authenticate(cli, &act, who, choice.v, choice.n);
 	if (!code)
 		code = file_act(cli, &act, &choice);
 	choice_release(&choice);

@@ -83,12 +83,7 @@ int cmd_endpoint_act(struct cli *cli)
 	person_init(&who);
 	code = act_open(cli, &act, &who, verb);
 	if (!code)
-		code = person_sign_in(cli, &who);
-	if (!code) {
-		act_fill(cli, &act, &who);
-		act.verb = verb;
-		code = act_sign(cli, &act, &who, NULL, 0);
-	}
+		code = act_authenticate(cli, &act, &who, NULL, 0);
 	if (!code)
 		code = file_act(cli, &act, cli->args[0]);
 	person_release(&who);

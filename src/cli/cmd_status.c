@@ -186,6 +186,22 @@ static void gather_files(struct status *s)
 		s->anchored_seq = s->anchored_ms = 0;
 }
 
+/* Known before anybody has written to it: the anchors know more records. */
+static void look_at_anchor(struct status *s)
+{
+	struct view_need need = {.kind = "store_restored", .count = 1,
+		.oldest_ms = s->anchored_ms, .endpoint = "",
+		.words = "the store is older than its last anchor: nothing is "
+			 "sent before it was looked up or released",
+		.next = "edcsync audit declare-gap --reason TEXT"};
+
+	for (size_t i = 0; i < s->needs; i++)
+		if (!strcmp(s->need[i].kind, need.kind))
+			return;
+	if (s->anchored_seq > s->seq)
+		each_need(s, &need);
+}
+
 static int gather(struct status *s)
 {
 	struct view *view = s->cli->setup.view;
@@ -198,6 +214,8 @@ static int gather(struct status *s)
 				each_need, s);
 	if (rc == ST_OK)
 		rc = view_audit_head(view, &s->seq, &s->seq_ms);
+	if (rc == ST_OK)
+		look_at_anchor(s);
 	return rc;
 }
 
@@ -413,7 +431,7 @@ static void text_need(const struct status *s, const struct need_line *need)
 
 	out_printf(out, "%s%7lld%s  ", out_tone(out, need_tone(need->kind)),
 		   (long long)need->count, out_plain(out));
-	if (need->endpoint)
+	if (need->endpoint && *need->endpoint)
 		buf_addf(&line, "%s: ", need->endpoint);
 	buf_adds(&line, need->words);
 	if (need->oldest_ms) {

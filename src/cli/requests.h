@@ -14,8 +14,10 @@ int requests_wait(struct cli *, struct act_item *, size_t n);
 
 /* Shared by the commands that file acts (cmd_act.c). */
 void act_fill(struct cli *, struct act *, const struct person *);
-int act_sign(struct cli *, struct act *, struct person *,
-	     const struct act_item *, size_t n);
+/* Signs in, or signs where policy asks for it; fills the act with who it is.
+ * The verb must be set. 0 or an exit code after words on stderr. */
+int act_authenticate(struct cli *, struct act *, struct person *,
+		     const struct act_item *, size_t n);
 const char *reason_of(struct cli *);
 /* Prints one outcome an id; EXIT_DONE, or EXIT_PERSON if any was not done. */
 int items_report(struct cli *, const struct act_item *, size_t n);

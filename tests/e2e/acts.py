@@ -114,8 +114,7 @@ def a_discard_is_signed_at_the_terminal_and_can_be_undone():
         code, screen = at_terminal(
             [EDCSYNC, "discard", "--config", h.dir / "edcsync.json", op,
              "--reason", "entered twice", "--actor", "jdoe"],
-            [("Password of jdoe", "correct horse"),
-             ("Operator id: ", "jdoe"), ("Password of jdoe", "correct horse"),
+            [("Operator id: ", "jdoe"), ("Password of jdoe", "correct horse"),
              ("Meaning", "approval")])
         expect(code == 0, code, screen)
         expect("Jane Doe" in screen and "approval" in screen, screen)

@@ -49,8 +49,9 @@ def restored(profile, mode):
         before = sim.ledger()
         expect(len(before) == LINES, "ledger", len(before))
         put_back(h, copy)
+        expect("store_restored" in [n["kind"] for n in h.json("status")[0][
+            "needs_person"]], "status does not see it before a writer")
         h.command("run", "--until-idle", codes=(1,))
-        after = sim.summary()
         expect(sim.ledger() == before, "sent again before it was released")
         status = h.json("status")[0]
         kinds = [n["kind"] for n in status["needs_person"]]

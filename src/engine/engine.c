@@ -82,12 +82,14 @@ static void on_effect(void *ctx, struct effect *f)
 
 	switch (f->kind) {
 	case EFFECT_START:
+		e->unshown = true;
 		start_transfer(e, f);
 		break;
 	case EFFECT_CANCEL:
 		f->left = wire_cancel(e->wire, f->transfer);
 		break;
 	case EFFECT_OUTCOME:
+		e->unshown = true;
 		batch_outcome(e->filling, f->outcome);
 		break;
 	case EFFECT_REQUEST:
@@ -156,6 +158,16 @@ static void take_controls(struct engine *e, struct batch *b)
 	}
 }
 
+/* The wait that is due now; the next one is twice as long. */
+static int64_t slower(int64_t *wait_ms)
+{
+	int64_t now = *wait_ms;
+
+	assert(now > 0);
+	*wait_ms = now * 2 < ENDS_MS ? now * 2 : ENDS_MS;
+	return now;
+}
+
 /* When may a claim find something? After what was claimed now, or when the
  * store says; a due one that could not be taken is not asked for at once. */
 static void set_due(struct engine *e, const struct batch *b, bool got)
@@ -165,7 +177,9 @@ static void set_due(struct engine *e, const struct batch *b, bool got)
 	if (b->more)
 		at = now;
 	else if (b->claim && !got && at <= now)
-		at = now + 100;
+		at = now + slower(&e->fruitless_ms);
+	if (got)
+		e->fruitless_ms = FRUITLESS_MS;
 	e->due_ms = at;
 }
 
@@ -293,26 +307,37 @@ static void add_live(struct engine *e, struct batch *b)
 	if (e->now.boot_ms - e->live_boot_ms < LIVE_MS)
 		return;
 	e->live_boot_ms = e->now.boot_ms;
+	e->unshown = false;
 	b->live_set = live_changed(e, b);
 	b->gauges_set = engine_gauges(e->world, b->gauges);
+}
+
+/* Nothing moves, and somebody waits for the end? */
+static bool calm(const struct engine *e)
+{
+	return engine_in_flight(e->world) == 0 &&
+	       atomic_load(&e->want_idle) && !atomic_load(&e->idle);
+}
+
+static int64_t look_every_ms(const struct engine *e)
+{
+	return calm(e) ? e->calm_ms : ENDS_MS;
 }
 
 /* Once a second, and when somebody else committed, or a person waits. */
 static void add_looks(struct engine *e, struct batch *b)
 {
-	bool calm = engine_in_flight(e->world) == 0 &&
-		    atomic_load(&e->want_idle) && !atomic_load(&e->idle);
-	int64_t every = calm ? 50 : ENDS_MS;
-
-	if (e->now.boot_ms - e->ends_boot_ms >= every) {
+	if (e->now.boot_ms - e->ends_boot_ms >= look_every_ms(e)) {
 		e->ends_boot_ms = e->now.boot_ms;
 		b->ends = b->read_controls = true;
+		if (calm(e))
+			slower(&e->calm_ms);
 	}
 	if (e->look) {
 		e->look = false;
 		b->read_controls = true;
 	}
-	b->want_idle = b->ends && calm;
+	b->want_idle = b->ends && calm(e);
 }
 
 static void submit(struct engine *e)
@@ -339,6 +364,8 @@ static void submit(struct engine *e)
 		return;
 	if (b->outcomes || b->claim)
 		atomic_store(&e->idle, false);
+	if (b->outcomes)
+		e->calm_ms = CALM_MS;
 	e->filling = e->spare;
 	e->spare = NULL;
 	e->sent_offset_ms = e->offset_ms;
@@ -396,20 +423,25 @@ static void look_at_stop(struct engine *e)
 	}
 }
 
+/* With nothing under way only time can bring something: an endpoint's wait,
+ * a due operation, the next look for what has ended. Whatever others do
+ * wakes the wire. */
 static int wait_ms(const struct engine *e)
 {
 	int64_t now = e->now.utc_ms, at = engine_wake_ms(e->world), ms;
+	int64_t look = e->ends_boot_ms + look_every_ms(e) - e->now.boot_ms;
 
-	if (e->due_ms < at && !e->starved && !e->stop_boot_ms)
+	if (e->stop_boot_ms)
+		return STOP_TURN_MS;
+	if (e->due_ms < at && !e->starved)
 		at = e->due_ms;
 	ms = at > now ? at - now : 0;
-	/* Something due that may not go yet is looked at again soon. */
-	if (ms < 10)
-		ms = 10;
-	if (ms > LIVE_MS)
+	if (ms > look)
+		ms = look;
+	if ((e->unshown || e->live_n) && ms > LIVE_MS)
 		ms = LIVE_MS;
-	return e->stop_boot_ms || (atomic_load(&e->want_idle) && ms > 50)
-		? 20 : (int)ms;
+	/* Something due that may not go yet is looked at again soon. */
+	return ms < 10 ? 10 : (int)ms;
 }
 
 static bool over(const struct engine *e)
@@ -435,6 +467,8 @@ static void *loop(void *ctx)
 		    atomic_exchange(&e->nudged, false)) {
 			e->look = true;
 			e->due_ms = e->now.utc_ms;
+			e->calm_ms = CALM_MS;
+			e->fruitless_ms = FRUITLESS_MS;
 			atomic_store(&e->idle, false);
 		}
 		look_at_stop(e);
@@ -528,6 +562,8 @@ static void make_world(struct engine *e)
 	e->filling = batch_new(e->places);
 	e->spare = batch_new(e->places);
 	e->look = true;
+	e->calm_ms = CALM_MS;
+	e->fruitless_ms = FRUITLESS_MS;
 }
 
 /* Signals belong to the main thread. */

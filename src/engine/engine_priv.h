@@ -15,10 +15,13 @@
 
 #define CLOCK_STEP_MS 1000
 #define STOP_ANSWERS_MS 1500		/* for answers under way */
+#define STOP_TURN_MS 20
 #define STOP_ALL_MS 1850		/* then it ends, stored or not */
 #define LIVE_MS 200			/* live rows and gauges, at most */
 #define INTENTS_A_STEP 64
 #define ENDS_MS 1000			/* what time has ended; idleness */
+#define CALM_MS 50			/* the first look for idleness */
+#define FRUITLESS_MS 100		/* from a claim in vain to the next */
 
 struct secret_read {
 	size_t endpoint;
@@ -58,6 +61,9 @@ struct engine {
 	size_t live_n, live_max;
 	bool trouble, full, cut, last_sent, last_stored, look;
 	bool starved;			/* due, but no credit to claim it */
+	bool unshown;			/* live rows or gauges are behind */
+	int64_t calm_ms, fruitless_ms;	/* double while nothing moves, up to
+					 * ENDS_MS */
 
 	/* Shared. */
 	atomic_bool stop, nudged, want_idle;

@@ -651,15 +651,19 @@ static void reap(struct wire *w)
 
 void wire_run(struct wire *w, int timeout_ms)
 {
-	int running = 0;
+	long due_ms = 0;
+	int ready = 0, running;
 
 	assert(!w->running && timeout_ms >= 0);
 	w->running = true;
 	/* Does not wait while something was just started. Each perform looks
-	 * at every socket, so there is one a turn. */
+	 * at every socket: one a turn at most, none after a mere wake-up. */
 	if (!w->failed)
-		curl_multi_poll(w->multi, NULL, 0, timeout_ms, NULL);
-	curl_multi_perform(w->multi, &running);
+		curl_multi_poll(w->multi, NULL, 0, timeout_ms, &ready);
+	if (!ready)
+		curl_multi_timeout(w->multi, &due_ms);
+	if (ready || due_ms == 0)
+		curl_multi_perform(w->multi, &running);
 	reap(w);
 	w->running = false;
 }

@@ -84,6 +84,8 @@ int audit_append(struct store *, const struct audit_event *, int64_t *seq);
  * that a person declared. */
 #define META_RESTORED "store_restored"
 #define META_GAP_DECLARED "gap_declared"
+/* "AT DELTA": when UTC was stepped last, in the new time, and by how much. */
+#define META_CLOCK_STEP "clock_step"
 /* Why the last anchor could not be written; empty when it could. */
 #define META_ANCHOR_TROUBLE "anchor_trouble"
 struct audit *audit_open(const struct store_options *, bool new_store,

@@ -331,11 +331,14 @@ int mem_shift_due(struct store *st, int64_t now_ms, int64_t delta_ms)
 		const struct mem_op *m = t->rows[i];
 		struct mem_op *to;
 
-		if (m->blocks != BLOCKS_LANE || !op_claimable(m->op.state) ||
-		    m->op.due_at_ms <= now_ms)
+		if (m->op.state == OP_COMMITTED ||
+		    m->op.state == OP_SUPERSEDED)
 			continue;
 		to = copy_op(&m->op, m->blocks);
-		to->op.due_at_ms += delta_ms;
+		op_clock_stepped(&to->op, delta_ms);
+		if (m->blocks == BLOCKS_LANE && op_claimable(m->op.state) &&
+		    m->op.due_at_ms > now_ms)
+			to->op.due_at_ms += delta_ms;
 		mem_put(ms(st), t, i, to);
 	}
 	return ST_OK;

@@ -119,11 +119,32 @@ int sqlite_op_scan(struct store *st, enum op_state state, int64_t endpoint,
 	return collect(st, q, limit, ops);
 }
 
+/* Walks the table: clocks are seldom stepped. */
+static int shift_proofs(struct store *st, int64_t delta_ms)
+{
+	struct query *q = DB_Q(st->db, "UPDATE operation SET"
+		" first_sent_ms = iif(first_sent_ms > 0,"
+		" max(first_sent_ms + ?1, 1), 0),"
+		" last_risk_ms = iif(last_risk_ms > 0,"
+		" max(last_risk_ms + ?1, 1), 0),"
+		" absent_at_ms = iif(absent_at_ms > 0,"
+		" max(absent_at_ms + ?1, 1), 0)"
+		" WHERE state NOT IN (6, 10)"
+		" AND (first_sent_ms > 0 OR last_risk_ms > 0)");
+
+	query_int(q, 1, delta_ms);
+	return store_result(st, query_run(q));
+}
+
 int sqlite_shift_due(struct store *st, int64_t now_ms, int64_t delta_ms)
 {
 	struct query *q;
+	int rc;
 
 	store_door_write(st);
+	rc = shift_proofs(st, delta_ms);
+	if (rc < 0)
+		return rc;
 	q = DB_Q(st->db, "UPDATE operation SET due_at_ms = due_at_ms + ?2"
 		 " WHERE blocks = 2 AND state IN (0, 2, 4)"
 		 " AND due_at_ms > ?1");

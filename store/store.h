@@ -270,8 +270,9 @@ typedef int store_lane_fn(struct store *, int64_t lane, int64_t *first,
  * queued, sending and committed are found by walking the table. */
 typedef int store_op_scan_fn(struct store *, enum op_state, int64_t endpoint,
 			     int64_t after_op, int limit, int64_t *ops);
-/* Shifts due times of claimable operations later than now by delta: the clock
- * was stepped. Their versions stay. */
+/* The clock was stepped by delta: shifts due times of claimable operations
+ * later than now, and of all that is not settled what proofs and key
+ * lifetimes count from (op_clock_stepped). Their versions stay. */
 typedef int store_shift_due_fn(struct store *, int64_t now_ms,
 			       int64_t delta_ms);
 /* (read) count of one state, endpoint 0 = all. From counters, not a scan. */

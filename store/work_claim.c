@@ -226,6 +226,25 @@ static int64_t budget_wait(struct claim *c)
 	       (int64_t)(c->random(c->ctx) % BUDGET_SPREAD_MS);
 }
 
+/* Attempts keep the time that they were made by; a clock that was stepped
+ * forward since then makes them look older than they are. */
+static int since_step(struct claim *c, int64_t *ended_ms)
+{
+	struct buf text = BUF_INIT;
+	int rc = c->st->ops->meta_get(c->st, META_CLOCK_STEP, &text);
+	char *rest;
+	int64_t at, delta;
+
+	if (rc == ST_OK && text.len) {
+		at = strtoll(buf_text(&text), &rest, 10);
+		delta = strtoll(rest, NULL, 10);
+		if (delta > 0 && *ended_ms < at)
+			*ended_ms = add_ms(*ended_ms, delta);
+	}
+	buf_release(&text);
+	return rc < 0 ? rc : ST_OK;
+}
+
 /*
  * Mode natural: a PUT of unknown outcome may land late and would undo what
  * comes after it; the next operation of the record lets settle_ms go by. Its
@@ -245,6 +264,8 @@ static int record_settles(struct claim *c, const struct op *op, int64_t *wait)
 	    config_mode(config, op->method) != MODE_NATURAL)
 		return ST_OK;
 	rc = c->st->ops->record_risk(c->st, op->record.id, op->op, &ended);
+	if (rc == ST_OK)
+		rc = since_step(c, &ended);
 	if (rc)
 		return rc < 0 ? rc : ST_OK;
 	if (ended > c->now_ms)

@@ -316,6 +316,19 @@ void op_release(struct op *op)
 	op_init(op);
 }
 
+static void step(int64_t *at_ms, int64_t delta_ms)
+{
+	if (*at_ms > 0)
+		*at_ms = *at_ms + delta_ms > 1 ? *at_ms + delta_ms : 1;
+}
+
+void op_clock_stepped(struct op *op, int64_t delta_ms)
+{
+	step(&op->first_sent_ms, delta_ms);
+	step(&op->last_risk_ms, delta_ms);
+	step(&op->absent_at_ms, delta_ms);
+}
+
 void op_copy(struct op *dst, const struct op *src)
 {
 	assert(dst != src);

@@ -222,6 +222,9 @@ enum op_rank { OP_RANK_CREDIT, OP_RANK_URGENT, OP_RANK_NORMAL };
 void op_init(struct op *);
 void op_release(struct op *);
 void op_copy(struct op *dst, const struct op *src);	/* dst was init'ed */
+/* The clock was stepped: what proofs and key lifetimes count from goes along,
+ * so that the time gone by stays what it was. Due times are the store's. */
+void op_clock_stepped(struct op *, int64_t delta_ms);
 
 const char *op_state_name(enum op_state);
 const char *op_state_words(enum op_state);

@@ -267,6 +267,12 @@ static int put_clock(struct run *r)
 				   r->b->clock_delta_ms);
 	if (rc >= 0)
 		rc = audit_append(r->st, &e, NULL);
+	buf_clear(&detail);
+	buf_addf(&detail, "%lld %lld", (long long)r->b->now_ms,
+		 (long long)r->b->clock_delta_ms);
+	if (rc >= 0)
+		rc = r->st->ops->meta_put(r->st, META_CLOCK_STEP,
+					  buf_text(&detail));
 	if (rc >= 0 && r->b->clock_offset_ms) {
 		buf_clear(&detail);
 		buf_addi(&detail, r->b->clock_offset_ms);

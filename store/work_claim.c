@@ -260,7 +260,6 @@ static int record_settles(struct claim *c, const struct op *op, int64_t *wait)
 	*wait = 0;
 	if (op->state == OP_POLLING || op->next != NEXT_SEND ||
 	    op->flags & OP_OUTCOME_UNKNOWN || !op->record.newest_started ||
-	    op->record.newest_started == op->place ||
 	    config_mode(config, op->method) != MODE_NATURAL)
 		return ST_OK;
 	rc = c->st->ops->record_risk(c->st, op->record.id, op->op, &ended);

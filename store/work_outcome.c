@@ -71,7 +71,8 @@ static int audit_outcome(struct store *st, struct applied *a,
 		.kind = attempt_kind_name(out->kind),
 		.request_id = t->request_id, .vendor_id = v->vendor_id,
 		.status = t->status, .excerpt = v->excerpt,
-		.verdict = verdict_name(v->verdict), .rule = v->rule,
+		.verdict = out->withdrawn ? NULL : verdict_name(v->verdict),
+		.rule = v->rule,
 		.backoff_ms = a->settle.backoff_ms,
 		.resolution = a->not_applied ? "not_applied" :
 			      a->settle.resolution,
@@ -177,6 +178,8 @@ static int answer_request(struct store *st, const struct applied *a,
 
 	if (!a->out->check_request)
 		return ST_OK;
+	if (a->out->withdrawn)		/* nobody looked: still asked */
+		return request_done(st, a->out->check_request, "asked", "");
 	buf_addf(&words, "%s: %s", verdict_name(v->verdict), v->why);
 	if (op->state != a->old)
 		buf_addf(&words, " (now %s)", op_state_name(op->state));

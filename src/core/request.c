@@ -119,23 +119,51 @@ static bool expand(const char *template, const struct values *v,
 	return true;
 }
 
-static char *base_without_slash(const struct endpoint_config *e)
+static struct span base_without_slash(const struct endpoint_config *e)
 {
-	size_t n = strlen(e->base_url);
+	struct span base = span_of(e->base_url);
 
-	while (n && e->base_url[n - 1] == '/')
-		n--;
-	return xstrndup(e->base_url, n);
+	while (base.n && base.p[base.n - 1] == '/')
+		base.n--;
+	return base;
 }
 
-static char *path_with_slash(const char *path)
+static bool needs_slash(const char *path)
 {
-	struct buf text = BUF_INIT;
+	return path[0] != '/' && path[0] != '?';
+}
 
-	if (path[0] != '/' && path[0] != '?')
-		buf_addc(&text, '/');
-	buf_adds(&text, path);
-	return buf_detach(&text, NULL);
+static bool expand_address(const char *template, struct span base,
+			   const char *path, const struct op *op,
+			   const char *job_id, struct buf *url,
+			   struct buf *error)
+{
+	char *b = xstrndup(base.p, base.n);
+	struct buf full = BUF_INIT;
+	struct values v = {b, NULL, op, job_id, NULL};
+	bool ok;
+
+	if (needs_slash(path))
+		buf_addc(&full, '/');
+	buf_adds(&full, path);
+	v.path = buf_text(&full);
+	if (strncmp(template, "{base_url}", 10)) {
+		buf_adds(url, b);
+		if (strncmp(template, "{path}", 6) && template[0] != '/')
+			buf_addc(url, '/');
+	}
+	ok = expand(template, &v, EXPAND_ADDRESS, url, error);
+	buf_release(&full);
+	free(b);
+	return ok;
+}
+
+/* What goes on with a path after the whole base is of its origin. */
+static bool extends(struct span base, struct span url)
+{
+	return url.n > base.n && (url.p[base.n] == '/' ||
+				  url.p[base.n] == '?') &&
+	       memcmp(url.p, base.p, base.n) == 0;
 }
 
 /* Address of a template, within the origin of base_url. */
@@ -143,19 +171,24 @@ static bool address(const struct endpoint_config *e, const char *template,
 		    const char *path, const struct op *op, const char *job_id,
 		    char **out, struct buf *error)
 {
-	char *base = base_without_slash(e);
-	char *full = path_with_slash(path ? path : "");
-	struct values v = {base, full, op, job_id, NULL};
+	struct span base = base_without_slash(e);
 	struct buf url = BUF_INIT;
-	bool ok;
+	bool ok = true;
 
-	if (strncmp(template, "{base_url}", 10)) {
-		buf_adds(&url, base);
-		if (strncmp(template, "{path}", 6) && template[0] != '/')
+	if (!path)
+		path = "";
+	if (strcmp(template, "{path}") == 0) {
+		buf_reserve(&url, base.n + strlen(path) + 1);
+		buf_addspan(&url, base);
+		if (needs_slash(path))
 			buf_addc(&url, '/');
+		buf_adds(&url, path);
+	} else {
+		ok = expand_address(template, base, path, op, job_id, &url,
+				    error);
 	}
-	ok = expand(template, &v, EXPAND_ADDRESS, &url, error);
-	if (ok && !url_same_origin(span_of(base), buf_span(&url))) {
+	if (ok && !extends(base, buf_span(&url)) &&
+	    !url_same_origin(base, buf_span(&url))) {
 		buf_adds(error, "the address leaves the origin of base_url");
 		ok = false;
 	}
@@ -163,8 +196,6 @@ static bool address(const struct endpoint_config *e, const char *template,
 	if (ok)
 		*out = buf_detach(&url, NULL);
 	buf_release(&url);
-	free(base);
-	free(full);
 	return ok;
 }
 
@@ -177,6 +208,7 @@ static bool has_header(const struct buf *headers, const char *name)
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
 
 		if ((size_t)(end - p) > n && p[n] == ':' &&
+		    (p[0] | 0x20) == (name[0] | 0x20) &&
 		    !strncasecmp(p, name, n))
 			return true;
 		if (!stop)

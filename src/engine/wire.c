@@ -213,6 +213,16 @@ static void slot_put(struct slot *s)
 	s->wire->in_flight--;
 }
 
+static void add_line(struct slot *s, size_t *n, char *line)
+{
+	if (*n == s->lines_max) {
+		s->lines_max = *n ? *n * 2 : 16;
+		s->lines = xrealloc(s->lines, s->lines_max *
+				    sizeof(*s->lines));
+	}
+	s->lines[(*n)++].data = line;
+}
+
 /* Cuts the text into lines in place and strings them up, skipping empty
  * ones. Returns whether one of them is Content-Type. */
 static bool string_up(struct slot *s, size_t *n)
@@ -223,10 +233,10 @@ static bool string_up(struct slot *s, size_t *n)
 	while (p < end) {
 		char *stop = memchr(p, '\n', (size_t)(end - p));
 
-		assert(stop && *n < s->lines_max);
+		assert(stop);
 		*stop = '\0';
 		if (stop > p)
-			s->lines[(*n)++].data = p;
+			add_line(s, n, p);
 		typed |= (*p | 0x20) == 'c' &&
 			 strncasecmp(p, "Content-Type:", 13) == 0;
 		p = stop + 1;
@@ -238,21 +248,14 @@ static bool string_up(struct slot *s, size_t *n)
 static void set_headers(struct slot *s, const struct request *r)
 {
 	static char no_expect[] = "Expect:", no_type[] = "Content-Type:";
-	const char *p = buf_text(&r->headers), *end = p + r->headers.len;
-	size_t n = 0, max = 3;
+	size_t n = 0;
 
-	while (p < end)
-		max += *p++ == '\n';
-	if (max > s->lines_max) {
-		s->lines = xrealloc(s->lines, max * sizeof(*s->lines));
-		s->lines_max = max;
-	}
 	buf_addspan(&s->text, buf_span(&r->headers));
 	if (s->text.len && s->text.p[s->text.len - 1] != '\n')
 		buf_addc(&s->text, '\n');
 	if (!s->text.len || !string_up(s, &n))
-		s->lines[n++].data = no_type;
-	s->lines[n++].data = no_expect;
+		add_line(s, &n, no_type);
+	add_line(s, &n, no_expect);
 	for (size_t i = 0; i < n; i++)
 		s->lines[i].next = i + 1 < n ? &s->lines[i + 1] : NULL;
 	SET(s->easy, CURLOPT_HTTPHEADER, s->lines);

@@ -299,6 +299,24 @@ static struct span bytes32(const uint8_t *p)
 	return (struct span){(const char *)p, 32};
 }
 
+/* Continues it the head, as this transaction read it? Nobody else can have
+ * moved it since: the transaction holds the only write lock. */
+static int continues(struct store *st, const struct audit_row *row)
+{
+	uint8_t hash[32];
+	int64_t seq;
+	int rc = sqlite_audit_head(st, &seq, hash);
+
+	if (rc)
+		return rc;
+	if (row->seq <= seq)
+		return ST_EXISTS;
+	if (row->seq == seq + 1 && !memcmp(row->prev_hash, hash, 32))
+		return ST_OK;
+	return store_trouble(st, ST_ERROR, "an audit record must continue "
+			     "the chain");
+}
+
 int sqlite_audit_put(struct store *st, const struct audit_row *row)
 {
 	struct sqlite_store *s = sq(st);
@@ -307,6 +325,9 @@ int sqlite_audit_put(struct store *st, const struct audit_row *row)
 
 	store_door_write(st);
 	assert(row && row->seq > 0 && *row->type && row->body.n);
+	rc = continues(st, row);
+	if (rc)
+		return rc;
 	q = DB_Q(st->db, "INSERT INTO audit VALUES(?1, ?2, ?3, ?4, ?5, ?6,"
 		 " ?7, ?8, ?9)");
 	query_int(q, 1, row->seq);

@@ -355,6 +355,28 @@ static void say_why(struct taking *t, struct buf *out)
 	}
 }
 
+/*
+ * Once per content: the same line every night is asked once. But where a
+ * decision was about something else (it was accepted, and comes back; or it
+ * was refused, and the record has gone on) it is asked anew.
+ */
+static int ask_again(struct taking *t, struct unclear_row *row, int64_t about)
+{
+	if (!strcmp(row->state, "open") ||
+	    (!strcmp(row->state, "refused") && row->about_op == about))
+		return ST_EXISTS;
+	text_set(row->state, sizeof(row->state), SPAN("open"));
+	row->about_op = about;
+	return t->st->ops->unclear_put(t->st, row);
+}
+
+static void say_kept(struct taking *t, const char *why, bool refused)
+{
+	snprintf(t->result->error, sizeof(t->result->error),
+		 refused ? "%s; a person refused it already" :
+		 "%s; kept for a person: edcsync unclear list", why);
+}
+
 static int keep_unclear(struct taking *t)
 {
 	struct buf why = BUF_INIT, kept = BUF_INIT;
@@ -362,8 +384,9 @@ static int keep_unclear(struct taking *t)
 	struct unclear_row row = {.endpoint = line->op.endpoint,
 		.record = line->op.record.id, .line = t->number,
 		.batch = t->from ? t->from->batch : NULL,
-		.about_op = t->same.op ? t->same.op : t->newest.op,
+		.about_op = t->newest.op ? t->newest.op : t->same.op,
 		.state = "open", .at_ms = t->now_ms};
+	int64_t about = row.about_op;
 	int rc;
 
 	say_why(t, &why);
@@ -373,14 +396,13 @@ static int keep_unclear(struct taking *t)
 	memcpy(row.content_sha256, line->content_sha256,
 	       sizeof(row.content_sha256));
 	rc = t->st->ops->unclear_put(t->st, &row);
+	if (rc == ST_EXISTS)
+		rc = ask_again(t, &row, about);
 	if (rc == ST_OK)
 		rc = audit_submit(t, AUDIT_UNCLEAR, buf_text(&why));
-	/* Once per content: it already waits for a person. */
 	else if (rc == ST_EXISTS)
 		rc = ST_OK;
-	snprintf(t->result->error, sizeof(t->result->error),
-		 "%s; kept for a person: edcsync unclear list",
-		 buf_text(&why));
+	say_kept(t, buf_text(&why), !strcmp(row.state, "refused"));
 	buf_release(&kept);
 	buf_release(&why);
 	return rc;
@@ -462,6 +484,20 @@ int line_store(struct store *st, struct line *line,
 	return rc;
 }
 
+/* What came in by another way meanwhile goes in once. */
+static int held_already(struct taking *t, bool *held)
+{
+	int rc = t->st->ops->record_newest(t->st, t->line->op.record.id,
+					   &t->newest);
+
+	*held = rc == ST_OK && same_content(&t->newest, &t->line->op);
+	if (*held)
+		line_refuse(t->result, 1, "%s has this content already and is "
+			    "the newest of its record: refuse this line",
+			    t->newest.op_id);
+	return rc < 0 ? rc : ST_OK;
+}
+
 /* Accepted by a person: goes in as it is, under the next free key. */
 static int accept_line(struct store *st, const struct unclear_row *row,
 		       const struct config *config, int64_t now_ms,
@@ -474,6 +510,7 @@ static int accept_line(struct store *st, const struct unclear_row *row,
 		.from = row->batch ? &from : NULL, .now_ms = now_ms,
 		.result = result};
 	struct line line;
+	bool held = false;
 	int rc = ST_OK;
 
 	taking_init(&t);
@@ -485,6 +522,8 @@ static int accept_line(struct store *st, const struct unclear_row *row,
 			rc = st->ops->record_intern(st, &line.op.record);
 		result->result = SUBMIT_QUEUED;
 		if (rc == ST_OK)
+			rc = held_already(&t, &held);
+		if (rc == ST_OK && !held)
 			rc = insert(&t);
 	}
 	line_release(&line);

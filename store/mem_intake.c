@@ -152,8 +152,12 @@ static int unclear_add(struct store *st, struct unclear_row *u)
 	size_t i = mem_find(t, is_content, u->content_sha256);
 
 	u->id = (int64_t)i + 1;
-	if (i < t->n)
+	if (i < t->n) {
+		row = t->rows[i];
+		memcpy(u->state, row->state, sizeof(u->state));
+		u->about_op = row->about_op;
 		return ST_EXISTS;
+	}
 	row = copy_unclear(u);
 	if (!*row->state)
 		text_set(row->state, sizeof(row->state), SPAN("open"));
@@ -172,11 +176,7 @@ int mem_unclear_put(struct store *st, struct unclear_row *u)
 		return unclear_add(st, u);
 	if ((size_t)u->id > t->n)
 		return ST_NONE;
-	row = copy_unclear(t->rows[u->id - 1]);
-	free(row->why);
-	row->why = xstrdup(u->why);
-	memcpy(row->state, u->state, sizeof(row->state));
-	row->about_op = u->about_op;
+	row = copy_unclear(u);
 	mem_put(ms(st), t, (size_t)u->id - 1, row);
 	return ST_OK;
 }

@@ -128,10 +128,13 @@ static int unclear_add(struct store *st, struct unclear_row *u)
 		u->id = db_last_id(st->db);
 	if (rc != ST_EXISTS)
 		return rc;
-	q = DB_Q(st->db, "SELECT id FROM unclear WHERE content_sha256 = ?1");
+	q = DB_Q(st->db, "SELECT id, state, about_op FROM unclear"
+		 " WHERE content_sha256 = ?1");
 	query_hex(q, 1, u->content_sha256);
 	if (query_one(q) == ST_OK) {
 		u->id = query_col_int(q, 0);
+		query_col_copy(q, 1, u->state, sizeof(u->state));
+		u->about_op = query_col_int(q, 2);
 		query_reset(q);
 	}
 	return rc;
@@ -147,11 +150,17 @@ int sqlite_unclear_put(struct store *st, struct unclear_row *u)
 	if (!u->id)
 		return store_result(st, unclear_add(st, u));
 	q = DB_Q(st->db, "UPDATE unclear SET state = ?2, why = ?3,"
-		 " about_op = ?4 WHERE id = ?1");
+		 " about_op = ?4, batch = ?5, line = ?6, line_text = ?7,"
+		 " at_ms = ?8, decided_by = NULL, decided_ms = NULL,"
+		 " reason = NULL, op = NULL WHERE id = ?1");
 	query_int(q, 1, u->id);
 	query_text(q, 2, u->state);
 	query_text(q, 3, u->why);
 	query_int(q, 4, u->about_op);
+	query_text(q, 5, u->batch);
+	query_int(q, 6, u->line);
+	query_blob(q, 7, span_of(u->line_text));
+	query_int(q, 8, u->at_ms);
 	rc = query_run(q);
 	if (!rc && !db_changes(st->db))
 		rc = ST_NONE;

@@ -175,6 +175,22 @@ struct gauge_row {
 	uint32_t histogram[24];		/* latency, powers of two of ms */
 };
 
+/*
+ * What attempt_put counted, for ever: by endpoint, kind, verdict and how long
+ * it took. Class c took at most 2^c ms; one that the engine's end cut has no
+ * length that says anything.
+ */
+enum { TOOK_CLASSES = 18, TOOK_LONGER = TOOK_CLASSES, TOOK_UNSEEN };
+struct attempt_count {
+	int64_t endpoint;
+	enum attempt_kind kind;
+	enum verdict verdict;
+	int took;
+	int64_t n, ms;			/* how many; their lengths together */
+};
+/* The count that this attempt adds: n is 1. */
+struct attempt_count attempt_count_of(const struct attempt *);
+
 struct store;
 
 /* Transactions. */
@@ -292,8 +308,9 @@ typedef int store_poll_drop_fn(struct store *, int64_t op);
 
 /* Intake. */
 /* put: fills id. line_put, unclear_put: ST_EXISTS when the line, or the
- * content, is held already (unclear: id of the one kept). unclear_put with an
- * id changes state, why and about_op. */
+ * content, is held already (unclear: id, state and about_op of the one kept).
+ * unclear_put with an id keeps the line anew: text, batch, line, time, state,
+ * why and about_op; a decision on it is over. */
 typedef int store_submission_put_fn(struct store *, struct submission_row *);
 typedef int store_line_get_fn(struct store *, const char *batch, int64_t line,
 			      int64_t *op, char content_sha256[65]);

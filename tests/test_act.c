@@ -335,6 +335,68 @@ static void discarded_content_is_unclear(void **state)
 			 1);
 }
 
+static struct line_result value(int v)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "{\"study_oid\":\"S\",\"subject_key\":"
+		 "\"U1\",\"form_oid\":\"F1\",\"payload\":{\"v\":%d}}", v);
+	return room_submit(&room, text);
+}
+
+static void decide(enum act_verb verb, int64_t id, int want)
+{
+	struct act act = act_of(verb);
+	struct act_item item;
+
+	assert_int_equal(act_unclear(room.store, &act, id, room.now, &item),
+			 ST_OK);
+	check_row((int)item.result == want, "%s", item.words);
+}
+
+/* A-B-A-B-A: a decision on a content is about that return and no other. */
+static void a_content_is_asked_anew(void **state)
+{
+	static const char open[] = "SELECT count(*) FROM unclear WHERE"
+				   " state = 'open'";
+
+	(void)state;
+	start(PROFILE_PLAIN, "");
+	value(1);
+	value(2);
+	assert_int_equal(value(1).result, SUBMIT_UNCLEAR);
+	assert_int_equal(value(1).result, SUBMIT_UNCLEAR);
+	assert_int_equal(number(open), 1);
+	decide(ACT_UNCLEAR_ACCEPT, 1, ACT_DONE);
+	assert_int_equal(value(2).result, SUBMIT_UNCLEAR);
+	decide(ACT_UNCLEAR_ACCEPT, 2, ACT_DONE);
+	assert_int_equal(value(1).result, SUBMIT_UNCLEAR);
+	assert_int_equal(number(open), 1);	/* it can be seen again */
+	decide(ACT_UNCLEAR_REFUSE, 1, ACT_DONE);
+	assert_non_null(strstr(value(1).error, "refused it already"));
+	assert_int_equal(number(open), 0);	/* every night the same */
+	value(3);
+	assert_int_equal(value(1).result, SUBMIT_UNCLEAR);
+	assert_int_equal(number(open), 1);
+	decide(ACT_UNCLEAR_ACCEPT, 1, ACT_DONE);
+	assert_int_equal(number("SELECT count(*) FROM operation"), 6);
+}
+
+/* What came in by another way meanwhile is not queued twice. */
+static void accepting_what_is_there_adds_nothing(void **state)
+{
+	(void)state;
+	start(PROFILE_PLAIN, "");
+	value(1);
+	value(2);
+	assert_int_equal(value(1).result, SUBMIT_UNCLEAR);
+	room.config->endpoint[0].returns = RETURNS_ACCEPT;
+	assert_int_equal(value(1).result, SUBMIT_QUEUED);
+	decide(ACT_UNCLEAR_ACCEPT, 1, ACT_REFUSED);
+	assert_int_equal(number("SELECT count(*) FROM operation"), 3);
+	decide(ACT_UNCLEAR_REFUSE, 1, ACT_DONE);
+}
+
 static bool read_b(void *ctx, const char *name, struct buf *out,
 		   struct buf *error)
 {
@@ -600,6 +662,8 @@ int main(int argc, char **argv)
 		TEST(unknown_without_look_up_needs_evidence),
 		TEST(discard_and_undo),
 		TEST(discarded_content_is_unclear),
+		TEST(a_content_is_asked_anew),
+		TEST(accepting_what_is_there_adds_nothing),
 		TEST(a_kept_line_has_its_payload),
 		TEST(notes_are_kept),
 		TEST(checks_are_asked_of_the_engine),

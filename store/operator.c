@@ -76,6 +76,25 @@ static const char *password_trouble(struct span password)
 	return NULL;
 }
 
+/* It stands beside every signature: what prints is all there is in it. */
+static bool name_prints(const char *name)
+{
+	struct span rest = span_of(name);
+
+	if (rest.n > LIMIT_ID_BYTES || !utf8_valid(rest))
+		return false;
+	while (rest.n) {
+		uint32_t cp;
+		size_t n = utf8_decode(rest.p, rest.n, &cp);
+
+		if (utf8_width(cp) < 0)
+			return false;
+		rest.p += n;
+		rest.n -= n;
+	}
+	return true;
+}
+
 static const char *row_trouble(const struct operator_row *row)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
@@ -88,9 +107,12 @@ static const char *row_trouble(const struct operator_row *row)
 	    !strcmp(row->id, "me"))
 		return "this operator id is reserved";
 	if (!row->printed_name || !*row->printed_name ||
-	    strlen(row->printed_name) > LIMIT_ID_BYTES ||
-	    !utf8_valid(span_of(row->printed_name)))
-		return "an operator needs a printed name of at most 256 bytes";
+	    !name_prints(row->printed_name))
+		return "an operator needs a printed name of at most 256 bytes, "
+		       "all of which print";
+	if (row->organisation && !name_prints(row->organisation))
+		return "an organisation has at most 256 bytes, all of which "
+		       "print";
 	if (!row->roles)
 		return "an operator needs a role";
 	return NULL;

@@ -92,6 +92,29 @@ static void only_administrators_add(void **state)
 	assert_int_equal(add("edcsync", ROLE_VIEWER, "ann"), ST_CONFLICT);
 }
 
+/* A signature shows the printed name: nothing in it may be invisible. */
+static void names_print(void **state)
+{
+	static const char *const bad[] = {"a\033[2Jb", "a\nb", "a\xc2\x9b",
+		"\xe2\x80\xae" "a", "a\xff", ""};
+	struct operator_row row = {.id = (char *)"ann", .roles = ROLE_ADMIN};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		row.printed_name = (char *)bad[i];
+		row.organisation = NULL;
+		assert_int_equal(operator_add(room.store, &row, SPAN("secret"),
+					      NULL, room.now), ST_CONFLICT);
+		row.printed_name = (char *)"\xc3\x85sa e\xcc\x81";
+		row.organisation = (char *)(*bad[i] ? bad[i] : "a\tb");
+		assert_int_equal(operator_add(room.store, &row, SPAN("secret"),
+					      NULL, room.now), ST_CONFLICT);
+	}
+	row.organisation = (char *)"Org";
+	assert_int_equal(operator_add(room.store, &row, SPAN("secret"), NULL,
+				      room.now), ST_OK);
+}
+
 /* What somebody else set has to be changed before it signs. */
 static void a_password_set_by_another(void **state)
 {
@@ -174,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_first_operator),
 		TEST(only_administrators_add),
+		TEST(names_print),
 		TEST(a_password_set_by_another),
 		TEST(five_failures_lock),
 		TEST(all_of_it_is_recorded),

@@ -151,7 +151,12 @@ static int check_password(struct cli *cli, struct person *p, const char *id,
 	if (r < 0)
 		return cli_fail(cli, store_exit_code(r), "cannot sign in: %s",
 				store_error(cli->setup.store));
-	if (how != SIGN_IN_OK)
+	if (how == SIGN_IN_MUST_CHANGE && !p->changing)
+		return cli_fail(cli, EXIT_NO_PERMISSION,
+			"the password was set by somebody else and must be "
+			"changed first: edcsync operator passwd %s; nothing "
+			"was done", id);
+	if (how != SIGN_IN_OK && how != SIGN_IN_MUST_CHANGE)
 		return sign_in_refused(cli, how);
 	struct buf roles = BUF_INIT;
 

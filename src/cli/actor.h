@@ -13,6 +13,8 @@ struct person {
 	struct operator_row row;
 	struct actor actor;		/* points into this struct */
 	struct signature signature;
+	bool changing;			/* comes to change the password: one
+					 * that must be changed will do */
 	char session[37];
 	char role[96];
 	char login[64], tty[64], remote[128];

@@ -49,8 +49,8 @@ static int operator_failed(struct cli *cli, int r, const char *id)
 		return cli_fail(cli, EXIT_DATA, "there is no operator '%s'",
 				out_safe(&cli->out, id));
 	if (r == ST_CONFLICT)
-		return cli_fail(cli, EXIT_NO_PERMISSION, "that needs the right "
-				"'operator' (role administrator)");
+		return cli_fail(cli, EXIT_NO_PERMISSION, "%s; nothing was done",
+				store_error(cli->setup.store));
 	return cli_fail(cli, store_exit_code(r), "%s",
 			store_error(cli->setup.store));
 }
@@ -115,9 +115,12 @@ static int operator_change(struct cli *cli, const char *id)
 	int code, r;
 
 	person_init(&by);
+	by.changing = true;
 	code = person_sign_in(cli, &by);
 	if (!code && strcmp(by.row.id, id))
-		code = may_manage(cli, &by);
+		code = by.row.must_change ? cli_fail(cli, EXIT_NO_PERMISSION,
+				"change your own password first")
+					  : may_manage(cli, &by);
 	if (!code)
 		code = password_new(cli, id, &password);
 	if (!code) {

@@ -100,5 +100,90 @@ def no_word_of_a_command_line_drives_the_terminal():
             calm(program([EDCSIM.encode()] + a, h.dir), "edcsim", a)
 
 
+# People
+
+RIGHTS = {     # what a role may do to a refused operation, without signing
+    "viewer": {"annotate"},
+    "on-call": {"annotate", "check", "pause", "resume"},
+    "manager": {"annotate", "check", "pause", "resume", "replay"},
+    "auditor": set(),
+    "administrator": {"operator add"},
+}
+
+
+def every_role_may_do_its_own_and_nothing_else():
+    with House() as h:
+        sim = h.sim({"name": "no", "rules": [{"do": "422"}]})
+        h.endpoint("edc", sim)
+        admin = h.operator()
+        h.command("submit", "--endpoint", "edc", "-", input=line())
+        h.command("run", "--until-idle", codes=(1,))
+        op = h.operations()[0]["op_id"]
+        h.secret("next", "another pass")
+        for role, may in RIGHTS.items():
+            h.secret(role, "first " + role)
+            h.command("operator add", role, "--name", role, "--role", role,
+                      "--new-password-file", h.dir / role, *admin)
+            me = ["--reason", "x", "--actor", role, "--password-file",
+                  h.dir / role]
+            done = h.command("annotate", op, *me, codes=(77,))
+            expect("operator passwd" in done.stderr, done.stderr)
+            h.command("operator passwd", "jdoe", *me[2:],
+                      "--new-password-file", h.dir / "next", codes=(77,))
+            h.command("operator passwd", role, *me[2:],
+                      "--new-password-file", h.dir / "next")
+            h.command("annotate", op, *me, codes=(77,))
+            me[-1] = h.dir / "next"
+            for verb, words in (
+                    ("annotate", [op]), ("check", [op]), ("replay", [op]),
+                    ("pause", ["edc"]), ("resume", ["edc"]),
+                    ("operator add", ["x" + role, "--name", "x", "--role",
+                                      "viewer", "--new-password-file",
+                                      h.dir / "next"])):
+                given = me[2:] if verb == "operator add" else me
+                done = h.command(verb, *words, *given, codes=None)
+                refused = done.returncode == 77 or (
+                    done.returncode and "refused:" in done.stdout)
+                expect(bool(refused) != (verb in may), role, verb, "exit",
+                       done.returncode, done.stderr, done.stdout)
+        h.verify()
+
+
+def a_name_beside_a_signature_is_what_it_seems():
+    with House() as h:
+        h.endpoint("edc", h.sim("plain"))
+        h.secret("p", "correct horse")
+        for name, more in (("a\x1b[2J", []), ("\u202eeoD", []),
+                           ("x", ["--organisation", "a\x1b]52;c\x07"]),
+                           ("x" * 300, [])):
+            done = h.command("operator add", "o", "--name", name, *more,
+                             "--new-password-file", h.dir / "p", codes=(77,))
+            expect("print" in done.stderr, "another reason:", done.stderr)
+            calm(done)
+        done = h.command("operator add", "a b", "--name", "x",
+                         "--new-password-file", h.dir / "p", codes=(77,))
+        expect("operator id" in done.stderr, "another reason:", done.stderr)
+
+
+def the_first_operator_is_one():
+    with House() as h:
+        h.endpoint("edc", h.sim("plain"))
+        h.command("submit", "--endpoint", "edc", "-", input=line())
+        h.secret("p", "correct horse")
+        both = [subprocess.Popen(
+            [EDCSYNC, "operator", "add", name, "--name", name,
+             "--new-password-file", str(h.dir / "p"), "--config",
+             str(h.dir / "edcsync.json")], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE) for name in ("ann", "bob")]
+        for p in both:
+            p.communicate(timeout=30)
+        expect(sorted(p.returncode for p in both) == [0, 77],
+               [p.returncode for p in both])
+        expect(len(h.json("operator list")) == 1, "two first operators")
+
+
 if __name__ == "__main__":
-    main(no_word_of_a_command_line_drives_the_terminal, jobs=4)
+    main(no_word_of_a_command_line_drives_the_terminal,
+         every_role_may_do_its_own_and_nothing_else,
+         a_name_beside_a_signature_is_what_it_seems,
+         the_first_operator_is_one, jobs=4)

@@ -130,6 +130,11 @@ int work_request_done(struct store *, int64_t id, bool good,
 int work_save(struct store *, struct op *, int64_t version_seen,
 	      const struct endpoint_config *, int64_t now_ms);
 
+/* Has a person asked for something (check, probe) of an endpoint that neither
+ * stands still nor is unknown to the configuration? */
+int work_asked(struct store *, const struct config *, int64_t now_ms,
+	       bool *asked);
+
 /* Can automation move anything more? For --until-idle. */
 int work_idle(struct store *, const struct config *, int64_t now_ms,
 	      bool *idle, int64_t *next_due_ms);

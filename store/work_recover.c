@@ -153,7 +153,7 @@ static int gather(void *ctx, const struct endpoint_row *row)
 }
 
 /* Halted, paused or not configured: only a person (or a time that he set)
- * lets it go on. */
+ * lets it go on. Who resumed it is obeyed within the second: that is work. */
 static int is_stopped(struct store *st, int64_t id,
 		      const struct endpoint_config *config, int64_t now_ms,
 		      bool *stopped)
@@ -169,6 +169,8 @@ static int is_stopped(struct store *st, int64_t id,
 	*stopped = !config || state.halt != HALT_NONE ||
 		   (control.paused &&
 		    (!control.until_ms || control.until_ms > now_ms));
+	if (config && control.resume_seq > state.resume_seen)
+		*stopped = false;
 	endpoint_control_release(&control);
 	return ST_OK;
 }
@@ -225,6 +227,22 @@ static int asked_busy(struct store *st, const struct names *names,
 					&stopped);
 		*busy = rc == ST_OK && !stopped;
 	}
+	return rc < 0 ? rc : ST_OK;
+}
+
+int work_asked(struct store *st, const struct config *config, int64_t now_ms,
+	       bool *asked)
+{
+	struct idle all = {.names = {config, NULL}};
+	int rc;
+
+	all.names.ids = xcalloc(config->endpoints + 1, sizeof(int64_t));
+	*asked = false;
+	rc = st->ops->endpoint_each(st, gather, &all);
+	if (rc >= 0)
+		rc = asked_busy(st, &all.names, now_ms, asked);
+	free(all.names.ids);
+	free(all.all);
 	return rc < 0 ? rc : ST_OK;
 }
 

@@ -267,6 +267,37 @@ static void halts_name_the_way_out(void **state)
 	}
 }
 
+static bool idle(void)
+{
+	bool yes = false;
+	int64_t due = 0;
+
+	room_begin(&room);
+	assert_int_equal(work_idle(room.store, room.config, room.now, &yes,
+				   &due), ST_OK);
+	room_commit(&room);
+	return yes;
+}
+
+/* A halted endpoint is idle; one that a person has just resumed is not, even
+ * before the engine looked: until-idle must not end in between. */
+static void a_resume_not_yet_obeyed_is_work(void **state)
+{
+	struct endpoint_control c = {.resume_seq = 1};
+
+	(void)state;
+	start("");
+	room_add(&room, "U1", "F1", 1);
+	halt_why = HALT_TARGET_CHANGED;
+	change(halt_it);
+	assert_true(idle());
+	c.endpoint = room.endpoint;
+	room_begin(&room);
+	room.store->ops->control_put(room.store, &c);
+	room_commit(&room);
+	assert_false(idle());
+}
+
 /* The store takes nothing: the engine's lock says it, and so does status. */
 static void a_store_in_trouble(void **state)
 {
@@ -298,6 +329,7 @@ int main(void)
 		TEST(work_of_an_endpoint_that_is_gone),
 		TEST(a_pause_until),
 		TEST(halts_name_the_way_out),
+		TEST(a_resume_not_yet_obeyed_is_work),
 		TEST(a_store_in_trouble),
 	};
 

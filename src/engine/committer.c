@@ -371,7 +371,7 @@ static int claim(struct run *r)
  * has its dead letters looked up), and nobody else would wake us for that. */
 static int find_ends(struct run *r)
 {
-	struct request_row asked = {0};
+	bool asked = false;
 	int rc = ST_OK;
 
 	for (size_t i = 0; r->b->ends && i < r->b->endpoints && rc >= 0; i++) {
@@ -382,8 +382,8 @@ static int find_ends(struct run *r)
 		r->b->more |= rc >= ENDS_LIMIT;
 	}
 	if (r->b->ends && rc >= 0) {
-		rc = r->st->ops->request_next(r->st, &asked);
-		r->b->more |= rc == ST_OK;
+		rc = work_asked(r->st, r->c->config, r->b->now_ms, &asked);
+		r->b->more |= asked;
 	}
 	return rc < 0 ? rc : ST_OK;
 }

@@ -341,24 +341,42 @@ int mem_record_later(struct store *st, int64_t record, int64_t place,
 	return found ? ST_OK : ST_NONE;
 }
 
+/* The last send of unknown outcome of one operation; moved along with a clock
+ * that was stepped ahead, as its own last risk was. 0: none. */
+static int64_t risk_of(const struct mem_store *m, const struct op *op)
+{
+	int64_t last = 0, unknown = 0;
+
+	for (size_t i = 0; i < m->attempts.n; i++) {
+		const struct attempt *a = m->attempts.rows[i];
+
+		if (a->op != op->op || a->kind != ATTEMPT_SEND)
+			continue;
+		if (a->finished_ms > last)
+			last = a->finished_ms;
+		if (a->verdict == VERDICT_UNKNOWN && a->finished_ms > unknown)
+			unknown = a->finished_ms;
+	}
+	return unknown && op->last_risk_ms > last
+		? unknown + op->last_risk_ms - last : unknown;
+}
+
 int mem_record_risk(struct store *st, int64_t record, int64_t op,
 		    int64_t *ended_ms)
 {
-	struct mem_store *m = ms(st);
+	const struct mem_table *t = &ms(st)->ops;
 	int64_t last = 0;
 
 	store_door_read(st);
 	assert(record > 0 && ended_ms);
-	for (size_t i = 0; i < m->attempts.n; i++) {
-		const struct attempt *a = m->attempts.rows[i];
-		const struct mem_op *row;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct op *o = &((struct mem_op *)t->rows[i])->op;
+		int64_t risk = 0;
 
-		if (!a->op || a->op == op || a->kind != ATTEMPT_SEND ||
-		    a->verdict != VERDICT_UNKNOWN || a->finished_ms <= last)
-			continue;
-		row = m->ops.rows[a->op - 1];
-		if (row->op.record.id == record)
-			last = a->finished_ms;
+		if (o->record.id == record && o->op != op)
+			risk = risk_of(ms(st), o);
+		if (risk > last)
+			last = risk;
 	}
 	if (last)
 		*ended_ms = last;

@@ -455,6 +455,8 @@ int sqlite_record_later(struct store *st, int64_t record, int64_t place,
 	return store_result(st, rc);
 }
 
+/* Attempts keep the time as the clock had it; a step ahead since then is seen
+ * by the operation's own last risk, which is moved along. */
 int sqlite_record_risk(struct store *st, int64_t record, int64_t op,
 		       int64_t *ended_ms)
 {
@@ -463,9 +465,12 @@ int sqlite_record_risk(struct store *st, int64_t record, int64_t op,
 
 	store_door_read(st);
 	assert(record > 0 && ended_ms);
-	q = DB_Q(st->db, "SELECT max(a.finished_ms) FROM operation o"
-		 " JOIN attempt a ON a.op = o.op WHERE o.record = ?1"
-		 " AND o.op <> ?2 AND a.kind = ?3 AND a.verdict = ?4");
+	q = DB_Q(st->db, "SELECT max(unknown + max(risk - last, 0)) FROM"
+		 " (SELECT o.last_risk_ms AS risk, max(a.finished_ms) AS last,"
+		 " max(iif(a.verdict = ?4, a.finished_ms, 0)) AS unknown"
+		 " FROM operation o JOIN attempt a ON a.op = o.op"
+		 " WHERE o.record = ?1 AND o.op <> ?2 AND a.kind = ?3"
+		 " GROUP BY o.op) WHERE unknown > 0");
 	query_int(q, 1, record);
 	query_int(q, 2, op);
 	query_int(q, 3, ATTEMPT_SEND);

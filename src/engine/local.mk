@@ -34,6 +34,12 @@ tests_test_committer_SOURCES = tests/test_committer.c tests/step_sim.c tests/ste
 tests_test_committer_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_committer_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_committer_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_start
+TESTS += tests/test_start
+tests_test_start_SOURCES = tests/test_start.c tests/room.h
+tests_test_start_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_start_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_start_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_engine
 TESTS += tests/test_engine
 tests_test_engine_SOURCES = tests/test_engine.c

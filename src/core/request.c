@@ -225,7 +225,7 @@ static bool header(struct request *r, const char *name, struct span value,
 	for (size_t i = 0; i < value.n; i++) {
 		unsigned char c = (unsigned char)value.p[i];
 
-		if ((c >= 0x20 && c != 0x7f) || c == '\t')
+		if (c >= 0x20 ? c != 0x7f : c == '\t')
 			continue;
 		buf_addf(error, "the header %s would hold a control "
 			 "character", name);

@@ -32,7 +32,7 @@ struct paging {
 	struct query *query;
 	struct buf sql;			/* lives as long as the query */
 	int64_t key, op;		/* of the last row */
-	int64_t given;
+	int64_t given, at_most;		/* so many can match; -1 not known */
 };
 
 static int64_t key_of(enum view_order order, const struct op *op)
@@ -79,6 +79,35 @@ static struct query *prepare(struct paging *p)
 	return db_query_new(p->view->db, buf_text(sql), DB_HERE);
 }
 
+/*
+ * Queued ones have no index of their own: among a million committed rows a
+ * page of them is found by walking the table. The counters say how many there
+ * can be, so that the walk ends with the last one.
+ */
+static int count_candidates(struct paging *p)
+{
+	struct query *q;
+	int rc;
+
+	p->at_most = -1;
+	if (!(p->filter.states & BUSY_STATES) ||
+	    p->filter.states & 1u << OP_COMMITTED)
+		return ST_OK;
+	q = DB_Q(p->view->db, "SELECT coalesce(sum(n), 0) FROM counter"
+		 " WHERE (?1 >> state) & 1");
+	query_int(q, 1, p->filter.states);
+	rc = query_one(q);
+	if (rc == ST_OK)
+		p->at_most = query_col_int(q, 0);
+	query_reset(q);
+	return rc < 0 ? rc : ST_OK;
+}
+
+static bool all_found(const struct paging *p)
+{
+	return p->at_most >= 0 && p->given >= p->at_most;
+}
+
 /* What SQLite could not decide exactly is decided by the meaning itself. */
 static int really_matches(struct paging *p, const struct view_op *row,
 			  bool *matches)
@@ -116,8 +145,8 @@ static int give(struct paging *p, const struct view_rows *rows, int asked,
 		if (!matches)
 			continue;
 		p->given++;
-		if (each(ctx, row) || (p->page->limit > 0 &&
-				       p->given >= p->page->limit)) {
+		if (each(ctx, row) || all_found(p) ||
+		    (p->page->limit > 0 && p->given >= p->page->limit)) {
 			*more = false;
 			return ST_OK;
 		}
@@ -127,10 +156,14 @@ static int give(struct paging *p, const struct view_rows *rows, int asked,
 
 static int chunk_size(const struct paging *p)
 {
-	int64_t left = p->page->limit - p->given;
+	int64_t left = CHUNK;
 
-	if (p->page->limit <= 0 || left > CHUNK || !p->filter.exact)
+	if (!p->filter.exact)
 		return CHUNK;
+	if (p->page->limit > 0 && p->page->limit - p->given < left)
+		left = p->page->limit - p->given;
+	if (p->at_most >= 0 && p->at_most - p->given < left)
+		left = p->at_most - p->given;
 	return (int)left;
 }
 
@@ -139,8 +172,10 @@ static int page_through(struct paging *p,
 {
 	struct view_rows rows = {0};
 	bool more = true;
-	int rc = ST_OK;
+	int rc = count_candidates(p);
 
+	if (rc == ST_OK && all_found(p))
+		return ST_OK;
 	while (more && rc == ST_OK) {
 		int asked = chunk_size(p);
 
@@ -170,7 +205,7 @@ int64_t view_ops(struct view *view, const struct view_page *page,
 		rc = start_after(&p);
 	if (rc == ST_OK) {
 		p.query = prepare(&p);
-		rc = page_through(&p, each, ctx);
+		rc = view_trouble(view, page_through(&p, each, ctx));
 		query_free(p.query);
 		buf_release(&p.sql);
 		sql_filter_release(&p.filter);

@@ -151,11 +151,14 @@ SLOT(op_scan,
      (a, b, c, d, e))
 SLOT(shift_due, (int64_t a, int64_t b), (a, b))
 SLOT(count, (int64_t a, enum op_state b, int64_t *c), (a, b, c))
+SLOT(dead_count, (int64_t a, enum op_reason b, int64_t *c), (a, b, c))
 SLOT(flight_put, (const struct flight *a), (a))
 SLOT(flight_get, (int64_t a, struct flight *b), (a, b))
 SLOT(flight_drop, (int64_t a), (a))
 SLOT(flight_each, (int (*a)(void *, const struct flight *), void *b), (a, b))
 SLOT(attempt_put, (const struct attempt *a), (a))
+SLOT(attempt_counts, (int (*a)(void *, const struct attempt_count *), void *b),
+     (a, b))
 SLOT(poll_get, (int64_t a, struct poll_row *b), (a, b))
 SLOT(poll_put, (const struct poll_row *a), (a))
 SLOT(poll_drop, (int64_t a), (a))
@@ -215,11 +218,13 @@ static const struct store_ops fault_ops = {
 	.op_scan = f_op_scan,
 	.shift_due = f_shift_due,
 	.count = f_count,
+	.dead_count = f_dead_count,
 	.flight_put = f_flight_put,
 	.flight_get = f_flight_get,
 	.flight_drop = f_flight_drop,
 	.flight_each = f_flight_each,
 	.attempt_put = f_attempt_put,
+	.attempt_counts = f_attempt_counts,
 	.poll_get = f_poll_get,
 	.poll_put = f_poll_put,
 	.poll_drop = f_poll_drop,

@@ -16,6 +16,7 @@ libstore_a_SOURCES += store/view.c store/view.h store/view_priv.h
 libstore_a_SOURCES += store/view_ends.c
 libstore_a_SOURCES += store/view_filter.c
 libstore_a_SOURCES += store/view_find.c
+libstore_a_SOURCES += store/view_metrics.c
 libstore_a_SOURCES += store/view_needs.c
 libstore_a_SOURCES += store/view_ops.c
 libstore_a_SOURCES += store/view_row.c

@@ -361,3 +361,21 @@ int mem_count(struct store *st, int64_t endpoint, enum op_state state,
 	}
 	return ST_OK;
 }
+
+int mem_dead_count(struct store *st, int64_t endpoint, enum op_reason reason,
+		   int64_t *n)
+{
+	struct mem_table *t = &ms(st)->ops;
+	size_t i;
+
+	store_door_read(st);
+	assert(reason < OP_REASON_COUNT && n);
+	*n = 0;
+	for (i = 0; i < t->n; i++) {
+		const struct op *op = &((struct mem_op *)t->rows[i])->op;
+
+		*n += op->state == OP_DEAD && op->reason == reason &&
+		      (!endpoint || op->endpoint == endpoint);
+	}
+	return ST_OK;
+}

@@ -100,6 +100,25 @@ int mem_attempt_put(struct store *st, const struct attempt *a)
 	return ST_OK;
 }
 
+/* From the rows: they are never removed. */
+int mem_attempt_counts(struct store *st,
+		       int (*each)(void *, const struct attempt_count *),
+		       void *ctx)
+{
+	struct mem_table *t = &ms(st)->attempts;
+	struct count_deltas sum = {.v = NULL};
+	int told = 0;
+	size_t i;
+
+	assert(st->tx == TX_IDLE && each);
+	for (i = 0; i < t->n; i++)
+		count_attempt(&sum, t->rows[i]);
+	for (i = 0; !told && i < sum.attempts_n; i++)
+		told = each(ctx, &sum.attempts[i]);
+	count_release(&sum);
+	return told < 0 ? told : ST_OK;
+}
+
 /* Polls. */
 
 void mem_free_poll(void *row)

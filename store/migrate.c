@@ -362,9 +362,36 @@ static const char *const first_schema[] = {
 	NULL
 };
 
+/* Counters that are scraped: filled from what is there, then kept by the
+ * slots that put an attempt and save an operation (8: dead; transport 10:
+ * cut, see attempt_count_of). */
+static const char *const scraped_counters[] = {
+	"CREATE TABLE attempt_count(endpoint INTEGER NOT NULL,"
+	" kind INTEGER NOT NULL, verdict INTEGER NOT NULL,"
+	" took INTEGER NOT NULL, n INTEGER NOT NULL, ms INTEGER NOT NULL,"
+	" PRIMARY KEY(endpoint, kind, verdict, took)) WITHOUT ROWID",
+	"INSERT INTO attempt_count SELECT endpoint, kind, verdict,"
+	" CASE WHEN transport = 10 THEN 19 ELSE"
+	" (ms > 1) + (ms > 2) + (ms > 4) + (ms > 8) + (ms > 16) + (ms > 32)"
+	" + (ms > 64) + (ms > 128) + (ms > 256) + (ms > 512) + (ms > 1024)"
+	" + (ms > 2048) + (ms > 4096) + (ms > 8192) + (ms > 16384)"
+	" + (ms > 32768) + (ms > 65536) + (ms > 131072) END AS class,"
+	" count(*), sum(CASE transport WHEN 10 THEN 0 ELSE ms END)"
+	" FROM (SELECT endpoint, kind, verdict, transport,"
+	" max(finished_ms - started_ms, 0) AS ms FROM attempt)"
+	" GROUP BY endpoint, kind, verdict, class",
+	"CREATE TABLE dead_count(endpoint INTEGER NOT NULL,"
+	" reason INTEGER NOT NULL, n INTEGER NOT NULL,"
+	" PRIMARY KEY(endpoint, reason)) WITHOUT ROWID",
+	"INSERT INTO dead_count SELECT endpoint, reason, count(*)"
+	" FROM operation WHERE state = 8 GROUP BY endpoint, reason",
+	NULL
+};
+
 /* Append only. Version = index + 1. */
 static const char *const *const history[] = {
 	first_schema,
+	scraped_counters,
 };
 
 int migrate_newest(void)

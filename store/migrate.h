@@ -24,7 +24,9 @@
  *     (search_fts, rowid = op, columns error subject form event site note)
  *     follows by trigger, and a row in `note` reaches it by trigger, too;
  *   - counter(endpoint, state, n) is kept by the store's own slots: whoever
- *     changes operation.state does so through op_save.
+ *     changes operation.state does so through op_save. So are
+ *     attempt_count(endpoint, kind, verdict, took, n, ms) by attempt_put and
+ *     dead_count(endpoint, reason, n) by op_save.
  */
 #ifndef EDCSYNC_STORE_MIGRATE_H
 #define EDCSYNC_STORE_MIGRATE_H

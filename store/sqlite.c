@@ -61,26 +61,58 @@ static int begin(struct store *st, enum store_durability durability)
 	return rc;
 }
 
-static int flush_counts(struct sqlite_store *s)
+static int flush_count(struct sqlite_store *s, bool dead, int64_t endpoint,
+		       size_t which, int64_t by)
 {
 	struct query *q;
-	size_t i, state;
+
+	if (!by)
+		return ST_OK;
+	q = dead ? DB_Q(s->base.db, "INSERT INTO dead_count VALUES(?1, ?2, ?3)"
+			" ON CONFLICT DO UPDATE SET n = n + excluded.n")
+		 : DB_Q(s->base.db, "INSERT INTO counter VALUES(?1, ?2, ?3)"
+			" ON CONFLICT DO UPDATE SET n = n + excluded.n");
+	query_int(q, 1, endpoint);
+	query_int(q, 2, (int64_t)which);
+	query_int(q, 3, by);
+	return query_run(q);
+}
+
+static int flush_attempts(struct sqlite_store *s)
+{
 	int rc = ST_OK;
 
-	for (i = 0; i < s->counts.n; i++) {
-		for (state = 0; !rc && state < OP_STATE_COUNT; state++) {
-			if (!s->counts.v[i].n[state])
-				continue;
-			q = DB_Q(s->base.db, "INSERT INTO counter VALUES"
-				 "(?1, ?2, ?3) ON CONFLICT DO UPDATE"
-				 " SET n = n + excluded.n");
-			query_int(q, 1, s->counts.v[i].endpoint);
-			query_int(q, 2, (int64_t)state);
-			query_int(q, 3, s->counts.v[i].n[state]);
-			rc = query_run(q);
-		}
+	for (size_t i = 0; !rc && i < s->counts.attempts_n; i++) {
+		const struct attempt_count *c = &s->counts.attempts[i];
+		struct query *q = DB_Q(s->base.db, "INSERT INTO attempt_count"
+			" VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE"
+			" SET n = n + excluded.n, ms = ms + excluded.ms");
+
+		query_int(q, 1, c->endpoint);
+		query_int(q, 2, c->kind);
+		query_int(q, 3, c->verdict);
+		query_int(q, 4, c->took);
+		query_int(q, 5, c->n);
+		query_int(q, 6, c->ms);
+		rc = query_run(q);
 	}
 	return rc;
+}
+
+static int flush_counts(struct sqlite_store *s)
+{
+	size_t i, k;
+	int rc = ST_OK;
+
+	for (i = 0; !rc && i < s->counts.n; i++) {
+		const struct count_delta *d = &s->counts.v[i];
+
+		for (k = 0; !rc && k < OP_STATE_COUNT; k++)
+			rc = flush_count(s, false, d->endpoint, k, d->n[k]);
+		for (k = 0; !rc && k < OP_REASON_COUNT; k++)
+			rc = flush_count(s, true, d->endpoint, k, d->dead[k]);
+	}
+	return rc ? rc : flush_attempts(s);
 }
 
 static int commit(struct store *st)
@@ -256,11 +288,13 @@ static const struct store_ops sqlite_ops = {
 	.op_scan = sqlite_op_scan,
 	.shift_due = sqlite_shift_due,
 	.count = sqlite_count,
+	.dead_count = sqlite_dead_count,
 	.flight_put = sqlite_flight_put,
 	.flight_get = sqlite_flight_get,
 	.flight_drop = sqlite_flight_drop,
 	.flight_each = sqlite_flight_each,
 	.attempt_put = sqlite_attempt_put,
+	.attempt_counts = sqlite_attempt_counts,
 	.poll_get = sqlite_poll_get,
 	.poll_put = sqlite_poll_put,
 	.poll_drop = sqlite_poll_drop,

@@ -29,6 +29,7 @@ struct seen {
 	int64_t op, version;
 	uint64_t epoch;			/* of the transaction it was seen in */
 	enum op_state state;
+	enum op_reason reason;
 	uint64_t key_hash, error_hash;
 	uint64_t start, end, rest;	/* its columns by group, digested */
 };
@@ -108,11 +109,13 @@ store_lane_fn sqlite_lane;
 store_op_scan_fn sqlite_op_scan;
 store_shift_due_fn sqlite_shift_due;
 store_count_fn sqlite_count;
+store_dead_count_fn sqlite_dead_count;
 store_flight_put_fn sqlite_flight_put;
 store_flight_get_fn sqlite_flight_get;
 store_flight_drop_fn sqlite_flight_drop;
 store_flight_each_fn sqlite_flight_each;
 store_attempt_put_fn sqlite_attempt_put;
+store_attempt_counts_fn sqlite_attempt_counts;
 store_poll_get_fn sqlite_poll_get;
 store_poll_put_fn sqlite_poll_put;
 store_poll_drop_fn sqlite_poll_drop;

@@ -106,7 +106,8 @@ static void saw(struct sqlite_store *s, const struct op *op,
 {
 	*seen_slot(s, op->op) = (struct seen){
 		.op = op->op, .version = op->version, .epoch = s->epoch,
-		.state = op->state, .key_hash = text_hash(op->idem_key),
+		.state = op->state, .reason = op->reason,
+		.key_hash = text_hash(op->idem_key),
 		.error_hash = text_hash(op->error), .start = mark_start(op),
 		.end = mark_end(op, blocks), .rest = mark_rest(op),
 	};
@@ -399,6 +400,8 @@ int sqlite_op_insert(struct store *st, struct op *op, struct span payload,
 	if (!rc)
 		rc = search_put(st, op);
 	count_add(&s->counts, op->endpoint, op->state, 1);
+	if (op->state == OP_DEAD)
+		count_dead(&s->counts, op->endpoint, op->reason, 1);
 	saw(s, op, blocks);
 	s->wrote = true;
 	return store_result(st, rc);
@@ -496,6 +499,10 @@ int sqlite_op_save(struct store *st, const struct op *op,
 		count_add(&s->counts, op->endpoint, before.state, -1);
 		count_add(&s->counts, op->endpoint, op->state, 1);
 	}
+	if (before.state == OP_DEAD)
+		count_dead(&s->counts, op->endpoint, before.reason, -1);
+	if (op->state == OP_DEAD)
+		count_dead(&s->counts, op->endpoint, op->reason, 1);
 	saw(s, op, blocks);
 	s->wrote = true;
 	return ST_OK;

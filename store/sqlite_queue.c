@@ -174,3 +174,25 @@ int sqlite_count(struct store *st, int64_t endpoint, enum op_state state,
 	}
 	return store_result(st, rc);
 }
+
+int sqlite_dead_count(struct store *st, int64_t endpoint,
+		      enum op_reason reason, int64_t *n)
+{
+	struct query *q;
+	int rc;
+
+	store_door_read(st);
+	assert(reason < OP_REASON_COUNT && n);
+	q = DB_Q(st->db, "SELECT ifnull(sum(n), 0) FROM dead_count"
+		 " WHERE reason = ?1 AND (?2 = 0 OR endpoint = ?2)");
+	query_int(q, 1, reason);
+	query_int(q, 2, endpoint);
+	rc = query_one(q);
+	if (rc == ST_OK) {
+		*n = query_col_int(q, 0);
+		query_reset(q);
+		if (st->tx != TX_IDLE)
+			*n += count_dead_of(&sq(st)->counts, endpoint, reason);
+	}
+	return store_result(st, rc);
+}

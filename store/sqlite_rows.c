@@ -137,7 +137,34 @@ int sqlite_attempt_put(struct store *st, const struct attempt *a)
 	query_hex(q, 24, a->profile_sha256);
 	query_int(q, 25, a->seq_intent);
 	query_int(q, 26, a->seq_outcome);
+	count_attempt(&sq(st)->counts, a);
 	return store_result(st, query_run(q));
+}
+
+int sqlite_attempt_counts(struct store *st,
+			  int (*each)(void *, const struct attempt_count *),
+			  void *ctx)
+{
+	struct query *q;
+	int rc = ST_OK, told = 0;
+
+	assert(st->tx == TX_IDLE && each);
+	q = DB_Q(st->db, "SELECT endpoint, kind, verdict, took, n, ms"
+		 " FROM attempt_count");
+	while (!told && (rc = query_step(q)) == ST_OK) {
+		struct attempt_count c = {
+			.endpoint = query_col_int(q, 0),
+			.kind = (enum attempt_kind)query_col_int(q, 1),
+			.verdict = (enum verdict)query_col_int(q, 2),
+			.took = (int)query_col_int(q, 3),
+			.n = query_col_int(q, 4), .ms = query_col_int(q, 5)};
+
+		told = each(ctx, &c);
+	}
+	query_reset(q);
+	if (!told && rc < 0)
+		return store_result(st, rc);
+	return told < 0 ? told : ST_OK;
 }
 
 /* Polls. */

@@ -184,6 +184,64 @@ int64_t count_of(const struct count_deltas *d, int64_t endpoint,
 	return n;
 }
 
+void count_dead(struct count_deltas *d, int64_t endpoint,
+		enum op_reason reason, int64_t by)
+{
+	assert(d && reason < OP_REASON_COUNT);
+	delta_of(d, endpoint)->dead[reason] += by;
+}
+
+int64_t count_dead_of(const struct count_deltas *d, int64_t endpoint,
+		      enum op_reason reason)
+{
+	int64_t n = 0;
+	size_t i;
+
+	assert(d && reason < OP_REASON_COUNT);
+	for (i = 0; i < d->n; i++)
+		if (!endpoint || d->v[i].endpoint == endpoint)
+			n += d->v[i].dead[reason];
+	return n;
+}
+
+struct attempt_count attempt_count_of(const struct attempt *a)
+{
+	struct attempt_count c = {.endpoint = a->endpoint, .kind = a->kind,
+				  .verdict = a->verdict, .n = 1};
+	int64_t ms = a->finished_ms - a->started_ms;
+
+	assert(a->kind < ATTEMPT_KIND_COUNT && a->verdict < VERDICT_COUNT);
+	if (a->transport == TRANSPORT_CUT) {
+		c.took = TOOK_UNSEEN;
+		return c;
+	}
+	c.ms = ms > 0 ? ms : 0;		/* the clock may have been stepped */
+	while (c.took < TOOK_LONGER && c.ms > (int64_t)1 << c.took)
+		c.took++;
+	return c;
+}
+
+void count_attempt(struct count_deltas *d, const struct attempt *a)
+{
+	struct attempt_count c = attempt_count_of(a), *v = d->attempts;
+	size_t i;
+
+	for (i = 0; i < d->attempts_n; i++)
+		if (v[i].endpoint == c.endpoint && v[i].kind == c.kind &&
+		    v[i].verdict == c.verdict && v[i].took == c.took)
+			break;
+	if (i < d->attempts_n) {
+		v[i].n++;
+		v[i].ms += c.ms;
+		return;
+	}
+	if (d->attempts_n == d->attempts_cap) {
+		d->attempts_cap = d->attempts_cap ? 2 * d->attempts_cap : 16;
+		d->attempts = xrealloc(v, d->attempts_cap * sizeof(*v));
+	}
+	d->attempts[d->attempts_n++] = c;
+}
+
 void count_copy(struct count_deltas *dst, const struct count_deltas *src)
 {
 	assert(dst != src);
@@ -194,15 +252,25 @@ void count_copy(struct count_deltas *dst, const struct count_deltas *src)
 	if (src->n)
 		memcpy(dst->v, src->v, src->n * sizeof(*src->v));
 	dst->n = src->n;
+	if (dst->attempts_cap < src->attempts_n) {
+		dst->attempts_cap = src->attempts_n;
+		dst->attempts = xrealloc(dst->attempts, dst->attempts_cap *
+					 sizeof(*dst->attempts));
+	}
+	if (src->attempts_n)
+		memcpy(dst->attempts, src->attempts,
+		       src->attempts_n * sizeof(*src->attempts));
+	dst->attempts_n = src->attempts_n;
 }
 
 void count_clear(struct count_deltas *d)
 {
-	d->n = 0;
+	d->n = d->attempts_n = 0;
 }
 
 void count_release(struct count_deltas *d)
 {
 	free(d->v);
-	*d = (struct count_deltas){NULL, 0, 0};
+	free(d->attempts);
+	*d = (struct count_deltas){.v = NULL};
 }

@@ -294,6 +294,9 @@ typedef int store_shift_due_fn(struct store *, int64_t now_ms,
 /* (read) count of one state, endpoint 0 = all. From counters, not a scan. */
 typedef int store_count_fn(struct store *, int64_t endpoint, enum op_state,
 			   int64_t *n);
+/* (read) dead letters of one reason; endpoint 0 = all. From counters. */
+typedef int store_dead_count_fn(struct store *, int64_t endpoint,
+				enum op_reason, int64_t *n);
 
 /* Intents, attempts, polls. */
 typedef int store_flight_put_fn(struct store *, const struct flight *);
@@ -301,7 +304,10 @@ typedef int store_flight_get_fn(struct store *, int64_t op, struct flight *);
 typedef int store_flight_drop_fn(struct store *, int64_t op);
 typedef int store_flight_each_fn(struct store *,
 	int (*each)(void *, const struct flight *), void *);
+/* put counts as well. counts: IDLE only; one call a group, n > 0. */
 typedef int store_attempt_put_fn(struct store *, const struct attempt *);
+typedef int store_attempt_counts_fn(struct store *,
+	int (*each)(void *, const struct attempt_count *), void *);
 typedef int store_poll_get_fn(struct store *, int64_t op, struct poll_row *);
 typedef int store_poll_put_fn(struct store *, const struct poll_row *);
 typedef int store_poll_drop_fn(struct store *, int64_t op);
@@ -376,11 +382,13 @@ struct store_ops {
 	store_op_scan_fn *op_scan;
 	store_shift_due_fn *shift_due;
 	store_count_fn *count;
+	store_dead_count_fn *dead_count;
 	store_flight_put_fn *flight_put;
 	store_flight_get_fn *flight_get;
 	store_flight_drop_fn *flight_drop;
 	store_flight_each_fn *flight_each;
 	store_attempt_put_fn *attempt_put;
+	store_attempt_counts_fn *attempt_counts;
 	store_poll_get_fn *poll_get;
 	store_poll_put_fn *poll_put;
 	store_poll_drop_fn *poll_drop;

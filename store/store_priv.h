@@ -38,16 +38,24 @@ int store_adopt(struct store *, const struct store_options *, int from,
 struct count_delta {
 	int64_t endpoint;
 	int64_t n[OP_STATE_COUNT];
+	int64_t dead[OP_REASON_COUNT];
 };
 struct count_deltas {
 	struct count_delta *v;
 	size_t n, cap;
+	struct attempt_count *attempts;	/* one a group */
+	size_t attempts_n, attempts_cap;
 };
 void count_add(struct count_deltas *, int64_t endpoint, enum op_state,
 	       int64_t by);
 /* endpoint 0: of all. */
 int64_t count_of(const struct count_deltas *, int64_t endpoint,
 		 enum op_state);
+void count_dead(struct count_deltas *, int64_t endpoint, enum op_reason,
+		int64_t by);
+int64_t count_dead_of(const struct count_deltas *, int64_t endpoint,
+		      enum op_reason);
+void count_attempt(struct count_deltas *, const struct attempt *);
 void count_copy(struct count_deltas *dst, const struct count_deltas *src);
 void count_clear(struct count_deltas *);
 void count_release(struct count_deltas *);

@@ -144,6 +144,38 @@ int view_audit(struct view *, int64_t from_seq, const char *op_id,
 	       int (*each)(void *, const struct audit_row *), void *);
 /* The last record; seq 0 when there is none. */
 int view_audit_head(struct view *, int64_t *seq, int64_t *at_ms);
+
+/*
+ * What a scrape is made of, all of one moment: one short read transaction,
+ * and nothing that is walked for its length (counters, states, the ends of
+ * indexes).
+ */
+enum { VIEW_OLDEST_UNSEEN = -1 };
+struct view_metrics_endpoint {
+	int64_t id;
+	char *name;			/* owned */
+	enum circuit_state circuit;
+	struct gate gate;		/* as last written by the engine */
+	int64_t count[OP_STATE_COUNT];
+	int64_t dead[OP_REASON_COUNT];
+	/* Since when the oldest of a state is in it; 0: there is none.
+	 * Only of states that are not settled. Queued: of those whose turn
+	 * it is. UNSEEN: so many of other endpoints are older that we did
+	 * not look further. */
+	int64_t oldest_ms[OP_STATE_COUNT];
+	int64_t attempts[ATTEMPT_KIND_COUNT][VERDICT_COUNT];
+};
+struct view_metrics {
+	struct view_metrics_endpoint *endpoint;
+	size_t endpoints;
+	int64_t took[TOOK_UNSEEN];	/* attempts by class of length */
+	int64_t took_ms;
+	int64_t audit_last_seq;
+	bool engine, engine_trouble;	/* runs; cannot commit */
+};
+int view_metrics(struct view *, struct view_metrics *out);
+void view_metrics_release(struct view_metrics *);
+
 int view_request(struct view *, int64_t id, struct request_row *);
 int view_meta(struct view *, const char *key, struct buf *);
 

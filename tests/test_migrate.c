@@ -78,7 +78,8 @@ static int64_t number(const char *sql)
 	return n;
 }
 
-static void fresh_store_opens(void)
+/* records: of the chain; a store that was one version behind says so. */
+static void store_opens(int records)
 {
 	struct buf error = BUF_INIT;
 	struct store *st;
@@ -90,7 +91,12 @@ static void fresh_store_opens(void)
 	assert_int_equal(number("PRAGMA user_version"), migrate_newest());
 	assert_int_equal(number("SELECT count(*) FROM schema_history"),
 			 migrate_newest());
-	assert_int_equal(number("SELECT count(*) FROM audit"), 1);
+	assert_int_equal(number("SELECT count(*) FROM audit"), records);
+}
+
+static void fresh_store_opens(void)
+{
+	store_opens(1);
 }
 
 static void test_history(void **state)
@@ -136,18 +142,65 @@ static bool open_and_die(int n)
 
 static void test_killed_at_each_statement(void **state)
 {
+	int64_t version;
 	int n;
 
 	(void)state;
 	for (n = 1; open_and_die(n); n++) {
 		/* Half a schema is never seen, and the next start heals. */
-		assert_int_equal(number("PRAGMA user_version"), 0);
-		assert_int_equal(number("SELECT count(*) FROM sqlite_schema"),
-				 0);
-		fresh_store_opens();
+		version = number("PRAGMA user_version");
+		assert_true(version < migrate_newest());
+		assert_int_equal(number("SELECT count(*) FROM sqlite_schema"
+					" WHERE name = 'schema_history'"),
+				 version > 0);
+		assert_int_equal(number("SELECT count(*) FROM sqlite_schema"
+					" WHERE name = 'attempt_count'"), 0);
+		store_opens(version > 0 ? 2 : 1);
 		remove_store();
 	}
 	assert_true(n > 80);
+}
+
+/* A store of before the counters has them right afterwards. */
+static void test_counters_are_filled(void **state)
+{
+	static const char *const old[] = {
+		"DROP TABLE attempt_count", "DROP TABLE dead_count",
+		"PRAGMA user_version = 1",
+		"DELETE FROM schema_history WHERE version > 1",
+		"WITH t(kind, verdict, ms, transport) AS (VALUES (0, 1, 16, 0),"
+		" (0, 1, 17, 0), (0, 1, 9, 0), (1, 2, 400000, 10),"
+		" (1, 2, 131073, 0), (1, 2, -4, 0)) INSERT INTO attempt"
+		" SELECT NULL, 1, 7, 1, kind, 1000, 1000 + ms, 0, 200,"
+		" transport, verdict, '', '', -1, '', NULL, 0, 0, 0, 0, 0, 0,"
+		" NULL, NULL, NULL, 1, 2 FROM t"};
+	struct buf error = BUF_INIT;
+	struct store *st;
+	struct db *db;
+
+	(void)state;
+	fresh_store_opens();
+	db = open_raw();
+	for (size_t i = 0; i < ARRAY_SIZE(old); i++)
+		if (db_exec(db, old[i], DB_HERE))
+			fail_msg("%s", db_error(db));
+	db_close(db);
+	if (open_store(&st, &error))
+		fail_msg("%s", buf_text(&error));
+	store_close(st);
+	assert_int_equal(number("SELECT sum(n) FROM attempt_count"), 6);
+	assert_int_equal(number("SELECT n FROM attempt_count WHERE kind = 0"
+				" AND took = 4"), 2);
+	assert_int_equal(number("SELECT ms FROM attempt_count WHERE kind = 0"
+				" AND took = 4"), 25);
+	assert_int_equal(number("SELECT ms FROM attempt_count"
+				" WHERE took = 5"), 17);
+	assert_int_equal(number("SELECT n FROM attempt_count WHERE kind = 1"
+				" AND took = 0 AND ms = 0"), 1);
+	assert_int_equal(number("SELECT n FROM attempt_count"
+				" WHERE took = 18 AND ms = 131073"), 1);
+	assert_int_equal(number("SELECT n FROM attempt_count"
+				" WHERE took = 19 AND ms = 0"), 1);
 }
 
 /* B083: all of them start on a fresh path at the same instant. */
@@ -326,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		X(test_history),
 		X(test_killed_at_each_statement),
+		X(test_counters_are_filled),
 		X(test_many_start_at_once),
 		X(test_newer_schema),
 		X(test_somebody_elses_database),

@@ -116,6 +116,121 @@ static void test_flights_and_polls(void **state)
 	commit();
 }
 
+static int sum_attempts(void *ctx, const struct attempt_count *c)
+{
+	struct attempt_count *sum = ctx;
+
+	if (c->kind != sum->kind || c->verdict != sum->verdict ||
+	    c->took != sum->took)
+		return 0;
+	sum->n += c->n;
+	sum->ms += c->ms;
+	assert_int_equal(c->endpoint, ep);
+	return 0;
+}
+
+static void expect_attempts(enum verdict v, int took, int64_t n, int64_t ms)
+{
+	struct attempt_count sum = {.kind = ATTEMPT_SEND, .verdict = v,
+				    .took = took};
+
+	ok(st->ops->attempt_counts(st, sum_attempts, &sum));
+	assert_int_equal(sum.n, n);
+	assert_int_equal(sum.ms, ms);
+}
+
+static void attempt_of(enum verdict v, int64_t took_ms, enum transport t)
+{
+	struct attempt a = {.op = 4, .endpoint = ep, .n = 1,
+			    .kind = ATTEMPT_SEND, .verdict = v,
+			    .transport = t, .started_ms = NOW,
+			    .finished_ms = NOW + took_ms, .backoff_ms = -1};
+
+	ok(st->ops->attempt_put(st, &a));
+}
+
+/* Counted with the attempt, or not at all. */
+static void test_attempts_are_counted(void **state)
+{
+	(void)state;
+	begin();
+	attempt_of(VERDICT_COMMIT, 1, TRANSPORT_OK);
+	attempt_of(VERDICT_COMMIT, 16, TRANSPORT_OK);
+	attempt_of(VERDICT_COMMIT, 17, TRANSPORT_OK);
+	attempt_of(VERDICT_UNKNOWN, 99999, TRANSPORT_CUT);
+	attempt_of(VERDICT_UNKNOWN, -5, TRANSPORT_TIMEOUT);
+	attempt_of(VERDICT_UNKNOWN, 140000, TRANSPORT_TIMEOUT);
+	commit();
+	expect_attempts(VERDICT_COMMIT, 0, 1, 1);
+	expect_attempts(VERDICT_COMMIT, 4, 1, 16);
+	expect_attempts(VERDICT_COMMIT, 5, 1, 17);
+	expect_attempts(VERDICT_UNKNOWN, TOOK_UNSEEN, 1, 0);
+	expect_attempts(VERDICT_UNKNOWN, 0, 1, 0);
+	expect_attempts(VERDICT_UNKNOWN, TOOK_LONGER, 1, 140000);
+	begin();
+	attempt_of(VERDICT_COMMIT, 1, TRANSPORT_OK);
+	st->ops->rollback(st);
+	expect_attempts(VERDICT_COMMIT, 0, 1, 1);
+	begin();
+	attempt_of(VERDICT_COMMIT, 1, TRANSPORT_OK);
+	ok(st->ops->savepoint(st));
+	attempt_of(VERDICT_COMMIT, 1, TRANSPORT_OK);
+	attempt_of(VERDICT_REJECT, 1, TRANSPORT_OK);
+	ok(st->ops->rollback_to(st));
+	commit();
+	expect_attempts(VERDICT_COMMIT, 0, 2, 2);
+	expect_attempts(VERDICT_REJECT, 0, 0, 0);
+}
+
+static int64_t dead(enum op_reason reason)
+{
+	int64_t n = -1, all = -1;
+
+	ok(st->ops->dead_count(st, ep, reason, &n));
+	ok(st->ops->dead_count(st, 0, reason, &all));
+	assert_int_equal(n, all);
+	return n;
+}
+
+static void move_for(int64_t handle, enum op_event event, enum op_reason why)
+{
+	struct op op;
+	int64_t seen;
+
+	op_init(&op);
+	ok(st->ops->op_get(st, handle, &op));
+	seen = op.version;
+	op_apply(&op, event, NOW + 100);
+	op.reason = why;
+	ok(st->ops->op_save(st, &op, seen,
+			    op_blocks(op.state, op.flags, false)));
+	op_release(&op);
+}
+
+static void test_dead_letters_are_counted_by_reason(void **state)
+{
+	int64_t op;
+
+	(void)state;
+	begin();
+	op = add(1, "1001-001", NULL);
+	move_for(op, EV_EXPIRED, REASON_EXPIRED);
+	assert_int_equal(count(OP_DEAD), 1);
+	assert_int_equal(dead(REASON_EXPIRED), 1);
+	ok(st->ops->savepoint(st));
+	move_for(op, EV_REPLAY, REASON_NONE);
+	assert_int_equal(dead(REASON_EXPIRED), 0);
+	ok(st->ops->rollback_to(st));
+	commit();
+	assert_int_equal(dead(REASON_EXPIRED), 1);
+	begin();
+	move_for(op, EV_REPLAY, REASON_NONE);
+	move_for(op, EV_STALE, REASON_STALE);
+	commit();
+	assert_int_equal(dead(REASON_EXPIRED), 0);
+	assert_int_equal(dead(REASON_STALE), 1);
+}
+
 static void test_intake(void **state)
 {
 	struct submission_row s = {.batch = (char *)"nightly", .at_ms = NOW};
@@ -241,7 +356,9 @@ static void test_chain(void **state)
 }
 
 #define SUITE(X) \
-	X(test_endpoints) X(test_flights_and_polls) X(test_intake) \
+	X(test_endpoints) X(test_flights_and_polls) \
+	X(test_attempts_are_counted) \
+	X(test_dead_letters_are_counted_by_reason) X(test_intake) \
 	X(test_requests) X(test_live) X(test_chain)
 
 SUITE_MAIN(SUITE)

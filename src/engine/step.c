@@ -596,6 +596,10 @@ bool engine_gauges(struct engine_world *w, struct gauge_row *out)
 
 		out[i] = p->gauge;
 		any |= p->gauged;
+		/* Shown, not needed by anybody: as often as gauges are. */
+		if (p->state.gate.budget - p->stored.gate.budget >= 1 ||
+		    p->stored.gate.budget - p->state.gate.budget >= 1)
+			p->dirty = true;
 		memset(&p->gauge, 0, sizeof(p->gauge));
 		p->gauge.endpoint = p->state.endpoint;
 		p->gauged = false;

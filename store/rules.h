@@ -7,7 +7,8 @@
  * they are. A text that is not the one in force so far is an audited event
  * `rules_in_force` with its difference: pointer, old and new value of what
  * changed, bounded; values of headers and of addresses with a log-in inside
- * are named and not shown. Configurations hold names of secret files, never secrets.
+ * are named and not shown. Configurations hold names of secret files, never
+ * secrets.
  */
 #ifndef EDCSYNC_STORE_RULES_H
 #define EDCSYNC_STORE_RULES_H

@@ -1,4 +1,4 @@
-/* Rules in force: every text by its digest, every change with its difference. */
+/* Rules in force: every text by its digest, changes with their difference. */
 #define _GNU_SOURCE
 #include "room.h"
 

@@ -613,7 +613,8 @@ static void test_fault_everywhere(void **state)
 #define SUITE(X) \
 	X(test_misuse) X(test_meta) X(test_record) X(test_op) \
 	X(test_exists) X(test_compare_and_set) X(test_places) \
-	X(test_record_risk) X(test_ready_in_order) X(test_lane) X(test_scan_and_count) \
+	X(test_record_risk) X(test_ready_in_order) X(test_lane) \
+	X(test_scan_and_count) \
 	X(test_rollback) X(test_savepoint) X(test_fault_everywhere)
 
 SUITE_MAIN(SUITE)

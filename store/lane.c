@@ -191,6 +191,30 @@ static int stays_first(struct store *st, struct op *op, bool *yes)
 	return rc;
 }
 
+/*
+ * One that comes back goes before the later ones of its record, those in
+ * another lane, too (a record_key over subjects; another `order` since).
+ */
+static int call_back(struct store *st, const struct op *op,
+		     const struct endpoint_config *config)
+{
+	int64_t later = 0;
+	struct op other;
+	int rc = st->ops->record_waiting(st, op->record.id, op->place, &later);
+
+	if (rc)
+		return rc < 0 ? rc : ST_OK;
+	op_init(&other);
+	rc = st->ops->op_get(st, later, &other);
+	if (rc == ST_OK && other.runnable && other.lane != op->lane) {
+		rc = set_runnable(st, &other, false, config);
+		if (rc == ST_OK)
+			rc = lane_refresh(st, other.lane, config);
+	}
+	op_release(&other);
+	return rc < 0 ? rc : ST_OK;
+}
+
 int work_save(struct store *st, struct op *op, int64_t version_seen,
 	      const struct endpoint_config *config, int64_t now_ms)
 {
@@ -211,6 +235,8 @@ int work_save(struct store *st, struct op *op, int64_t version_seen,
 		return rc;
 	if (op_blocks(op->state, op->flags, false) == BLOCKS_NOTHING)
 		rc = step_in(st, op, config);
+	else if (op_claimable(op->state) && !was_moving)
+		rc = call_back(st, op, config);
 	if (rc >= 0)
 		rc = lane_refresh(st, op->lane, config);
 	return rc < 0 ? rc : ST_OK;

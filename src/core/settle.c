@@ -478,6 +478,16 @@ static enum op_event claim_dead(struct op *op, enum op_event event,
 	return event;
 }
 
+/* Mode none believes no absence (it was another mode when it became unknown);
+ * of what was accepted a look-up may still find it. */
+static bool may_look(const struct op *op,
+		     const struct endpoint_config *endpoint)
+{
+	return rule_look_up_exists(endpoint) &&
+	       (rule_mode(op, endpoint) != MODE_NONE ||
+		op->flags & OP_ACCEPTED || !op_unknown(op));
+}
+
 /* It may be at the vendor: look (again), or leave it to a person. */
 static enum op_event claim_look(struct op *op,
 				const struct endpoint_config *endpoint,
@@ -492,7 +502,7 @@ static enum op_event claim_look(struct op *op,
 			op->absent_at_ms = 1;
 	}
 	op->flags &= ~OP_ABSENT_PROVEN;
-	if (!rule_look_up_exists(endpoint))
+	if (!may_look(op, endpoint))
 		return claim_dead(op, dead, reason, now_ms);
 	rule_rank_back(op);
 	op->next = NEXT_LOOK_UP;
@@ -560,7 +570,7 @@ enum op_event settle_claim(struct op *op,
 	if (op->state == OP_POLLING || op->next == NEXT_POLL)
 		return claim(op, EV_CLAIM_POLL, now_ms);
 	clock_guard(op, now_ms);
-	if (op->next == NEXT_LOOK_UP && rule_look_up_exists(endpoint))
+	if (op->next == NEXT_LOOK_UP && may_look(op, endpoint))
 		return claim(op, EV_CLAIM_LOOK_UP, now_ms);
 	/* The rules changed under it: sending is all that is left, where the
 	 * mode allows it. */

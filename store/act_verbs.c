@@ -95,6 +95,21 @@ static bool check_stale(struct doing *d, struct target *t, int *rc)
 	return good && *rc == ST_OK;
 }
 
+/* What may be at a target that was left cannot be seen at the present one. */
+static bool check_target(struct doing *d, struct target *t, int *rc)
+{
+	bool left = false;
+
+	if (t->config && (t->op.flags & OP_OUTCOME_UNKNOWN ||
+			  t->op.state == OP_UNWATCHED))
+		*rc = work_target_left(d->st, &t->op, t->config, &left);
+	if (left)
+		refuse(t, "it was sent to another target, which was left: "
+		       "evidence of absence there is needed "
+		       "(--verified-absent)");
+	return !left && *rc == ST_OK;
+}
+
 static bool may_replay(const struct act *act, const struct op *op)
 {
 	return right_held(act->roles, RIGHT_REPLAY) ||
@@ -118,7 +133,8 @@ static bool do_replay(struct doing *d, struct target *t, int *rc)
 	if (!may_replay(d->act, &t->op))
 		return refuse(t, "it was sent before: only a data manager may "
 			      "replay it");
-	if (in_flight(d, t, rc) || !check_stale(d, t, rc))
+	if (in_flight(d, t, rc) || !check_stale(d, t, rc) ||
+	    (!absent && !check_target(d, t, rc)))
 		return false;
 	why = settle_replay(&t->op, t->config, absent, d->now_ms);
 	if (why)

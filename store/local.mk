@@ -9,6 +9,7 @@ libstore_a_SOURCES += store/work.c store/work.h store/work_priv.h
 libstore_a_SOURCES += store/work_claim.c
 libstore_a_SOURCES += store/work_outcome.c
 libstore_a_SOURCES += store/work_recover.c
+libstore_a_SOURCES += store/work_target.c
 libstore_a_SOURCES += store/lane.c
 libstore_a_SOURCES += store/rules.c store/rules.h
 libstore_a_SOURCES += store/sql_filter.c store/sql_filter.h
@@ -90,6 +91,12 @@ tests_test_work_SOURCES = tests/test_work.c tests/room.h
 tests_test_work_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_work_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_work_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_hard
+TESTS += tests/test_hard
+tests_test_hard_SOURCES = tests/test_hard.c tests/room.h
+tests_test_hard_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_hard_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_hard_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 endif
 libstore_a_SOURCES += store/fault.c
 

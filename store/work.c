@@ -359,10 +359,18 @@ int work_state(struct store *st, const struct endpoint_state *before,
 	return rc ? rc : st->ops->state_put(st, &next);
 }
 
+static bool same_profile(const char *old, const char *now)
+{
+	const char *a = strstr(old, " profile "), *b = strstr(now, " profile ");
+
+	return a && b && !strcmp(a, b);
+}
+
 /* Rules in force: an audited event when configuration or profile changed. */
 static int rules_changed(struct store *st, const struct config *config,
 			 const struct endpoint_config *ec,
-			 const struct endpoint_row *row, int64_t now_ms)
+			 const struct endpoint_row *row, int64_t now_ms,
+			 bool *new_profile)
 {
 	struct buf old = BUF_INIT, now = BUF_INIT;
 	char key[40];
@@ -372,6 +380,7 @@ static int rules_changed(struct store *st, const struct config *config,
 	buf_addf(&now, "config %s profile %s", config->sha256,
 		 ec->profile ? ec->profile->sha256 : "");
 	rc = st->ops->meta_get(st, key, &old);
+	*new_profile = !same_profile(buf_text(&old), buf_text(&now));
 	if (rc >= 0 && strcmp(buf_text(&old), buf_text(&now))) {
 		struct audit_event e = {.type = AUDIT_RULES, .at_ms = now_ms,
 			.endpoint = ec->name, .backoff_ms = -1,
@@ -404,6 +413,25 @@ static int unsettled(struct store *st, int64_t endpoint, int64_t *n)
 	return rc;
 }
 
+static int find_unknown(struct walk *w, struct op *op, bool *stop)
+{
+	w->changed += *stop = op->flags & OP_OUTCOME_UNKNOWN;
+	return ST_OK;
+}
+
+/* Given up, but the vendor may have it: unsettled, too. */
+static int unknown_at_rest(struct store *st, int64_t endpoint, int64_t *n)
+{
+	struct walk w = {.st = st, .endpoint = endpoint,
+			 .change = find_unknown};
+	int rc = walk_state(&w, OP_DEAD);
+
+	if (rc == ST_OK && !w.changed)
+		rc = walk_state(&w, OP_REJECTED);
+	*n = w.changed;
+	return rc;
+}
+
 static void set_halt(struct endpoint_state *s, enum halt_reason why,
 		     int64_t now_ms)
 {
@@ -420,8 +448,12 @@ static int check_target(struct store *st, struct endpoint_state *s,
 	int64_t n = 0;
 	int rc = unsettled(st, s->endpoint, &n);
 
+	if (rc == ST_OK && !n)
+		rc = unknown_at_rest(st, s->endpoint, &n);
 	if (rc)
 		return rc;
+	/* Nothing is known to be found by its look-ups. */
+	s->control_found = false;
 	if (n > 0)
 		set_halt(s, HALT_TARGET_CHANGED, now_ms);
 	else
@@ -431,7 +463,7 @@ static int check_target(struct store *st, struct endpoint_state *s,
 
 /* State of an endpoint as an engine finds it, or makes it. */
 static int know_state(struct store *st, const struct endpoint_config *ec,
-		      int64_t id, int64_t now_ms)
+		      int64_t id, bool new_profile, int64_t now_ms)
 {
 	struct endpoint_state old = {.endpoint = id}, s;
 	sha256_hex target;
@@ -446,6 +478,9 @@ static int know_state(struct store *st, const struct endpoint_config *ec,
 		memcpy(old.target, target, sizeof(target));
 	}
 	s = old;
+	/* Another form of request has to find something first. */
+	if (new_profile)
+		s.control_found = false;
 	if (strcmp(s.target, target) && s.halt != HALT_TARGET_CHANGED) {
 		rc = check_target(st, &s, target, now_ms);
 		if (rc < 0)
@@ -460,12 +495,15 @@ static int restore_one(struct walk *w, struct op *op, bool *stop)
 {
 	int64_t seen = op->version;
 	enum op_state old = op->state;
+	int rc;
 
 	(void)stop;
 	if (op->flags & OP_OUTCOME_UNKNOWN && op->next == NEXT_LOOK_UP)
 		return ST_OK;
 	settle_restored(op, w->config, w->now_ms);
-	return save_changed(w, op, old, seen, "store_restored");
+	/* It may have been sent: an older version is stale by that. */
+	rc = w->st->ops->record_started(w->st, op->record.id, op->place);
+	return rc < 0 ? rc : save_changed(w, op, old, seen, "store_restored");
 }
 
 int work_restored(struct store *st, const struct endpoint_config *config,
@@ -497,6 +535,7 @@ int work_endpoint(struct store *st, const struct config *config,
 		  const struct endpoint_config *ec, struct endpoint_row *row,
 		  int64_t now_ms)
 {
+	bool new_profile = false;
 	int rc;
 
 	assert(ec->name && st->tx == TX_WRITING);
@@ -509,39 +548,11 @@ int work_endpoint(struct store *st, const struct config *config,
 		       sizeof(row->profile_sha256));
 	rc = st->ops->endpoint_intern(st, row);
 	if (rc == ST_OK)
-		rc = rules_changed(st, config, ec, row, now_ms);
+		rc = rules_changed(st, config, ec, row, now_ms,
+				   &new_profile);
 	if (rc == ST_OK)
-		rc = know_state(st, ec, row->id, now_ms);
+		rc = know_state(st, ec, row->id, new_profile, now_ms);
 	if (rc == ST_OK)
 		rc = work_restored(st, ec, row->id, now_ms);
-	return rc;
-}
-
-/* The target is another system: what may be at the old one stays unknown. */
-static int leave_behind(struct walk *w, struct op *op, bool *stop)
-{
-	int64_t seen = op->version;
-	enum op_state old = op->state;
-
-	(void)stop;
-	if (!(op->flags & OP_OUTCOME_UNKNOWN))
-		return ST_OK;
-	op->reason = REASON_UNKNOWN;
-	op_apply(op, EV_RESTORED_NONE, w->now_ms);
-	return save_changed(w, op, old, seen, "target_changed");
-}
-
-int work_target(struct store *st, const struct endpoint_config *config,
-		int64_t endpoint, bool same, int64_t now_ms)
-{
-	struct walk w = {.st = st, .config = config, .endpoint = endpoint,
-		.now_ms = now_ms, .change = leave_behind};
-	int rc = ST_OK;
-
-	if (!same) {
-		rc = walk_state(&w, OP_WAITING);
-		if (rc == ST_OK)
-			rc = walk_state(&w, OP_QUEUED);
-	}
 	return rc;
 }

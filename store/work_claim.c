@@ -370,6 +370,9 @@ static int pick_probe(struct claim *c, int next, int64_t *best)
 	return ST_OK;
 }
 
+static int claim_checks(struct claim *c);
+
+/* Without work of its own, what a person asked for is the probe: a read. */
 static int claim_probe(struct claim *c)
 {
 	static const int order[] = {NEXT_LOOK_UP, NEXT_POLL, NEXT_SEND};
@@ -384,6 +387,8 @@ static int claim_probe(struct claim *c)
 		if (rc)
 			break;
 	}
+	if (rc == ST_OK && c->left > 0)
+		rc = claim_checks(c);
 	return rc;
 }
 
@@ -419,6 +424,7 @@ static int take_check(struct claim *c, const struct request_row *row)
 	const struct profile *profile = c->credit->config->profile;
 	struct flight flight;
 	struct op op;
+	bool left = false;
 	int rc;
 
 	if (!profile || !profile->lookup.present)
@@ -429,12 +435,18 @@ static int take_check(struct claim *c, const struct request_row *row)
 		return rc;		/* on the wire: its turn comes */
 	op_init(&op);
 	rc = c->st->ops->op_get(c->st, row->op, &op);
-	if (rc == ST_OK && !checkable(&op))
+	if (rc == ST_OK)
+		rc = work_target_left(c->st, &op, c->credit->config, &left);
+	if (rc == ST_OK && left)
+		rc = request_done(c->st, row->id, "failed", "it was sent to "
+				  "another target, which was left: only "
+				  "evidence from there settles it");
+	else if (rc == ST_OK && !checkable(&op))
 		rc = request_done(c->st, row->id, "done",
 				  "not at rest: the engine is at it");
 	else if (rc == ST_OK)
 		rc = request_done(c->st, row->id, "taken", "");
-	if (rc == ST_OK && checkable(&op))
+	if (rc == ST_OK && !left && checkable(&op))
 		rc = start_check(c, &op, row->id);
 	op_release(&op);
 	return rc < 0 ? rc : ST_OK;

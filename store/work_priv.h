@@ -37,6 +37,11 @@ char *endpoint_name(struct store *, int64_t endpoint);
 int request_done(struct store *, int64_t id, const char *state,
 		 const char *words);
 
+/* Was it sent to a target that a person left behind ("other")? Then nothing
+ * seen at the present one settles it. */
+int work_target_left(struct store *, const struct op *,
+		     const struct endpoint_config *, bool *left);
+
 /* Are there dead letters yet to be looked up since the circuit closed? */
 int work_looks_left(struct store *, const struct endpoint_state *,
 		    bool *left);

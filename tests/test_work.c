@@ -99,22 +99,6 @@ static void retry_waits_its_time(void **state)
 	room_free(i);
 }
 
-/* What the committer does when UTC was stepped. */
-static void step_clock(int64_t delta)
-{
-	char text[48];
-
-	room_begin(&room);
-	assert_int_equal(room.store->ops->shift_due(room.store, room.now,
-						    delta), ST_OK);
-	room.now += delta;
-	snprintf(text, sizeof(text), "%lld %lld", (long long)room.now,
-		 (long long)delta);
-	assert_int_equal(room.store->ops->meta_put(room.store,
-			 META_CLOCK_STEP, text), ST_OK);
-	room_commit(&room);
-}
-
 /* Mode natural: a PUT of unknown outcome may land late, so the next one of
  * its record lets settle_ms go by. Its own resend and other records go on. */
 static void natural_lets_a_late_put_land(void **state)
@@ -149,127 +133,6 @@ static void natural_lets_a_late_put_land(void **state)
 	i = room_claim(&room, 9);
 	assert_string_equal(buf_text(&i->payload), "{\"v\":2}");
 	assert_int_equal(room_free(i), 1);
-}
-
-/* Both were refused and replayed: the first one's doubt binds the second. */
-static void natural_settles_after_a_replay(void **state)
-{
-	static const char put[] = "{\"study_oid\":\"S\",\"subject_key\":\"U\","
-		"\"form_oid\":\"F\",\"method\":\"PUT\",\"payload\":{\"v\":%d}}";
-	char text[160];
-	struct intent *i;
-	struct op op;
-	int64_t id[2], seen;
-
-	START(PROFILE_PLAIN, ",\"idempotency\":\"natural\",\"lookup\":"
-	      "{\"settle_ms\":60000}");
-	for (int v = 0; v < 2; v++) {
-		snprintf(text, sizeof(text), put, v);
-		room_submit(&room, text);
-		i = room_claim(&room, 1);
-		id[v] = i->op.op;
-		room_answer(&room, i, VERDICT_REJECT, NULL);
-		room_free(i);
-	}
-	room_begin(&room);
-	for (int v = 0; v < 2; v++) {
-		room_state(&room, id[v], &op);
-		seen = op.version;
-		assert_null(settle_replay(&op, room.ec, false, room.now));
-		assert_int_equal(work_save(room.store, &op, seen, room.ec,
-					   room.now), ST_OK);
-		op_release(&op);
-	}
-	room_commit(&room);
-	i = room_claim(&room, 1);
-	assert_int_equal(i->op.op, id[0]);
-	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
-	room_free(i);
-	room.now += 20000;
-	i = room_claim(&room, 1);
-	assert_int_equal(i->op.op, id[0]);
-	room_answer(&room, i, VERDICT_COMMIT, NULL);
-	room_free(i);
-	assert_null(room_claim(&room, 1));
-	room.now += 40000;
-	i = room_claim(&room, 1);
-	assert_int_equal(i->op.op, id[1]);
-	assert_int_equal(room_free(i), 1);
-}
-
-/* The clock went on by an hour: the late PUT has had no more time for it. */
-static void natural_settles_by_the_real_clock(void **state)
-{
-	static const char put[] = "{\"study_oid\":\"S\",\"subject_key\":\"U\","
-		"\"form_oid\":\"F\",\"method\":\"PUT\",\"payload\":{\"v\":%d}}";
-	char text[160];
-	struct intent *i;
-
-	START(PROFILE_PLAIN, ",\"idempotency\":\"natural\",\"lookup\":"
-	      "{\"settle_ms\":60000}");
-	for (int v = 1; v <= 2; v++) {
-		snprintf(text, sizeof(text), put, v);
-		room_submit(&room, text);
-	}
-	i = room_claim(&room, 1);
-	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
-	room_free(i);
-	room.now += 20000;
-	i = room_claim(&room, 1);
-	room_answer(&room, i, VERDICT_COMMIT, NULL);
-	room_free(i);
-	step_clock(3600000);
-	assert_null(room_claim(&room, 1));
-	room.now += 40000;
-	i = room_claim(&room, 1);
-	assert_string_equal(buf_text(&i->payload), "{\"v\":2}");
-	assert_int_equal(room_free(i), 1);
-}
-
-/* The vendor forgets a key by its own clock: one of ours that went back does
- * not make the key live longer, and one that went on proves no absence. */
-static void a_stepped_clock_ages_nothing(void **state)
-{
-	const int64_t hour = 3600000;
-	struct intent *i;
-	struct op op;
-	int64_t a;
-
-	START(PROFILE_PLAIN, ",\"idempotency_ttl_ms\":36000000");
-	a = room_add(&room, "U1", "F1", 1);
-	i = room_claim(&room, 1);
-	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
-	room_free(i);
-	room.now += 6 * hour;
-	step_clock(-5 * hour);
-	room.now += 4 * hour;		/* ten hours since the first send */
-	assert_null(room_claim(&room, 1));
-	room_state(&room, a, &op);
-	assert_int_equal(op.state, OP_DEAD);
-	assert_int_equal(op.reason, REASON_KEY_OVER);
-	assert_true(op.flags & OP_OUTCOME_UNKNOWN);
-	op_release(&op);
-}
-
-static void absence_waits_by_the_real_clock(void **state)
-{
-	struct intent *i;
-	struct op op;
-	int64_t a;
-
-	START(PROFILE_LOOK, ",\"idempotency\":\"lookup\",\"lookup\":"
-	      "{\"settle_ms\":60000}");
-	a = room_add(&room, "U1", "F1", 1);
-	i = room_claim(&room, 1);
-	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
-	room_free(i);
-	room.now += 1000;
-	step_clock(3600000);
-	assert_null(room_claim(&room, 1));
-	room_state(&room, a, &op);
-	assert_int_equal(op.last_risk_ms, room.now - 1000);
-	assert_int_equal(op.due_at_ms, room.now + 59000);
-	op_release(&op);
 }
 
 /* Resends are bounded by the retry budget; spent means later, never lost. */
@@ -889,39 +752,6 @@ static void a_check_looks(void **state)
 	op_release(&op);
 }
 
-/* Paused before it left: the check was not made, so it is asked still. */
-static void a_check_taken_back_is_asked_again(void **state)
-{
-	struct request_row ask = {.kind = "check", .by = "jdoe",
-		.state = "asked", .asked_ms = T0}, row = {0};
-	struct intent *i;
-	int64_t a;
-
-	START(PROFILE_LOOK, ",\"idempotency\":\"none\"");
-	a = room_add(&room, "U1", "F1", 1);
-	i = room_claim(&room, 1);
-	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
-	room_free(i);
-	ask.endpoint = room.endpoint;
-	ask.op = a;
-	room_begin(&room);
-	assert_int_equal(room.store->ops->request_put(room.store, &ask), ST_OK);
-	room_commit(&room);
-	i = room_claim(&room, 1);
-	assert_int_equal(i->check_request, ask.id);
-	room_answer(&room, i, VERDICT_COMMIT, withdraw);
-	room_free(i);
-	room_begin(&room);
-	assert_int_equal(room.store->ops->request_next(room.store, &row),
-			 ST_OK);
-	room_commit(&room);
-	assert_int_equal(row.id, ask.id);
-	assert_string_equal(row.result, "");
-	i = room_claim(&room, 1);
-	assert_int_equal(i->check_request, ask.id);
-	room_free(i);
-}
-
 #define BOTH(test) \
 	{#test " (sqlite)", test, setup, teardown, &on_sqlite}, \
 	{#test " (memory)", test, setup, teardown, &in_memory}
@@ -934,10 +764,6 @@ int main(int argc, char **argv)
 		BOTH(intent_carries_what_the_wire_needs),
 		BOTH(retry_waits_its_time),
 		BOTH(natural_lets_a_late_put_land),
-		BOTH(natural_settles_by_the_real_clock),
-		BOTH(natural_settles_after_a_replay),
-		BOTH(a_stepped_clock_ages_nothing),
-		BOTH(absence_waits_by_the_real_clock),
 		BOTH(no_budget_means_later),
 		BOTH(gates_are_read_again),
 		BOTH(stale_goes_dead),
@@ -958,7 +784,6 @@ int main(int argc, char **argv)
 		BOTH(open_wait_ends),
 		BOTH(all_dead_letters_are_looked_up),
 		BOTH(a_check_looks),
-		BOTH(a_check_taken_back_is_asked_again),
 	};
 
 	if (argc > 1)

@@ -298,6 +298,37 @@ static void a_resume_not_yet_obeyed_is_work(void **state)
 	assert_false(idle());
 }
 
+/* The circuit is open and nothing else is there to probe with: the look-up
+ * that somebody asked for is the probe, or it would wait for ever. */
+static void what_was_asked_is_the_probe(void **state)
+{
+	struct credit probe = {.total = 5, .probe = true};
+	struct request_row ask = {.kind = "check", .by = "jdoe",
+		.state = "asked"};
+	struct intent *i;
+
+	(void)state;
+	start(",\"idempotency\":\"none\"");
+	ask.op = room_add(&room, "U1", "F1", 1);
+	i = room_claim(&room, 1);
+	room_answer(&room, i, VERDICT_UNKNOWN, NULL);
+	room_free(i);
+	assert_int_equal(room_state(&room, ask.op, NULL), OP_DEAD);
+	change(open_it);
+	assert_null(room_claim_with(&room, probe));
+	ask.endpoint = room.endpoint;
+	ask.asked_ms = room.now;
+	room_begin(&room);
+	room.store->ops->request_put(room.store, &ask);
+	room_commit(&room);
+	assert_null(room_claim(&room, 5));
+	i = room_claim_with(&room, probe);
+	assert_non_null(i);
+	assert_true(i->probe && i->check_request == ask.id);
+	assert_int_equal(i->kind, ATTEMPT_LOOK_UP);
+	assert_int_equal(room_free(i), 1);
+}
+
 /* The store takes nothing: the engine's lock says it, and so does status. */
 static void a_store_in_trouble(void **state)
 {
@@ -330,6 +361,7 @@ int main(void)
 		TEST(a_pause_until),
 		TEST(halts_name_the_way_out),
 		TEST(a_resume_not_yet_obeyed_is_work),
+		TEST(what_was_asked_is_the_probe),
 		TEST(a_store_in_trouble),
 	};
 

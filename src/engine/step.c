@@ -465,6 +465,7 @@ static void credit_fill(struct engine_world *w, struct place *p, bool claim,
 	c->config_sha256 = w->config->sha256;
 	c->profile_sha256 = p->config->profile->sha256;
 	assert(p->lent == 0 && !p->probe_lent);
+	p->wants_tokens = false;
 	if (!claim || w->stopping || !w->store_ok ||
 	    p->state.halt != HALT_NONE || place_paused(w, p) ||
 	    p->state.gate.paced_until_ms > w->now.utc_ms || cred_waits(w, p))
@@ -516,30 +517,45 @@ static void earlier(int64_t *at, int64_t other)
 		*at = other;
 }
 
+/* One wait stands behind another: what a halt, a pause or the vendor's wait
+ * holds back is not due before that ends. Tokens are renewed by whoever
+ * wants to send. */
+static void place_wake(const struct engine_world *w, const struct place *p,
+		       int64_t *at)
+{
+	const struct endpoint_state *s = &p->state;
+	int64_t now = w->now.utc_ms;
+
+	if (s->halt != HALT_NONE || place_paused(w, p)) {
+		if (s->halt != HALT_NONE)
+			earlier(at, s->halt_until_ms);
+		if (place_paused(w, p))
+			earlier(at, p->control.until_ms);
+		return;
+	}
+	if (s->gate.paced_until_ms > now) {
+		earlier(at, s->gate.paced_until_ms);
+		return;
+	}
+	if (cred_waits(w, p)) {
+		earlier(at, p->cred.retry_at_ms);
+		return;
+	}
+	if (s->circuit.state == CIRCUIT_OPEN)
+		earlier(at, s->circuit.probe_at_ms > p->probe_idle_ms
+			? s->circuit.probe_at_ms : p->probe_idle_ms);
+	if (s->gate.per_second > 0 && (p->wants_tokens ||
+	    (p->ready_n && p->on_wire < circuit_allows(&s->circuit,
+					p->config->max_in_flight))))
+		earlier(at, gate_opens_ms(&s->gate, now));
+}
+
 int64_t engine_wake_ms(const struct engine_world *w)
 {
-	int64_t at = INT64_MAX, now = w->now.utc_ms;
+	int64_t at = INT64_MAX;
 
-	for (size_t i = 0; i < w->places; i++) {
-		const struct place *p = &w->place[i];
-		const struct endpoint_state *s = &p->state;
-
-		if (s->gate.paced_until_ms > now)
-			earlier(&at, s->gate.paced_until_ms);
-		if (s->halt != HALT_NONE)
-			earlier(&at, s->halt_until_ms);
-		if (p->control.paused)
-			earlier(&at, p->control.until_ms);
-		if (s->circuit.state == CIRCUIT_OPEN)
-			earlier(&at, s->circuit.probe_at_ms > p->probe_idle_ms
-				? s->circuit.probe_at_ms : p->probe_idle_ms);
-		if (p->cred.retry_at_ms > now)
-			earlier(&at, p->cred.retry_at_ms);
-		if (p->cred.usable && !p->cred.busy)
-			earlier(&at, p->cred.renew_ms);
-		if ((p->ready_n || p->wants_tokens) && s->gate.per_second > 0)
-			earlier(&at, gate_opens_ms(&s->gate, now));
-	}
+	for (size_t i = 0; i < w->places; i++)
+		place_wake(w, &w->place[i], &at);
 	return at;
 }
 

@@ -14,6 +14,7 @@
 
 #define CACHE_SLOTS 1024	/* power of two, at most half full */
 #define BUSY_MS_DEFAULT 5000
+#define QUERY_DIGESTS 6		/* as many as one statement binds */
 /* A statement's short-lived memory, e.g. a row of operation being rebuilt. */
 #define LOOKASIDE_BYTES 1600
 #define LOOKASIDE_SLOTS 128
@@ -25,6 +26,8 @@ struct query {
 	sqlite3_stmt *stmt;	/* NULL: did not compile; steps say so */
 	const char *sql, *at;
 	int bad;		/* first failed bind, an SQLite code */
+	int digests_n;
+	uint8_t digest[QUERY_DIGESTS][32];	/* bound, until the reset */
 };
 
 struct db {
@@ -398,15 +401,17 @@ void query_blob(struct query *q, int i, struct span s)
 
 void query_hex(struct query *q, int i, const char *hex64)
 {
-	uint8_t bytes[32];
+	uint8_t *bytes = q->digest[q->digests_n];
 
+	assert(q->digests_n < QUERY_DIGESTS);
 	if (!hex64 || !*hex64)
 		bound(q, sqlite3_bind_null(q->stmt, i));
-	else if (!hash_unhex(span_of(hex64), bytes, sizeof(bytes)))
+	else if (!hash_unhex(span_of(hex64), bytes, 32))
 		bound(q, SQLITE_MISMATCH);
 	else
-		bound(q, sqlite3_bind_blob(q->stmt, i, bytes, sizeof(bytes),
-					   SQLITE_TRANSIENT));
+		bound(q, sqlite3_bind_blob(q->stmt, i, bytes, 32,
+					   SQLITE_STATIC));
+	q->digests_n += hex64 && *hex64;
 }
 
 int query_step(struct query *q)
@@ -430,6 +435,7 @@ void query_reset(struct query *q)
 	sqlite3_reset(q->stmt);
 	sqlite3_clear_bindings(q->stmt);
 	q->bad = 0;
+	q->digests_n = 0;
 }
 
 int query_run(struct query *q)

@@ -198,10 +198,12 @@ static unsigned flags_before(struct doing *d, const struct op *op)
 	return flags;
 }
 
-static bool do_undiscard(struct doing *d, struct target *t)
+static bool do_undiscard(struct doing *d, struct target *t, int *rc)
 {
 	if (t->op.state != OP_DISCARDED)
 		return refuse(t, "it is not discarded");
+	if (in_flight(d, t, rc))
+		return false;
 	t->op.flags |= flags_before(d, &t->op);
 	op_apply(&t->op, EV_UNDISCARD, d->now_ms);
 	act_say(t->item, ACT_DONE, "as before: %s",
@@ -240,7 +242,7 @@ bool act_apply(struct doing *d, struct target *t, int *rc)
 	case ACT_DISCARD:
 		return do_discard(d, t, rc);
 	case ACT_UNDISCARD:
-		return do_undiscard(d, t);
+		return do_undiscard(d, t, rc);
 	case ACT_ANNOTATE:
 		return do_annotate(d, t, rc);
 	default:

@@ -301,6 +301,33 @@ static void discard_and_undo(void **state)
 	expect(do_act(&act, id, 0), ACT_REFUSED);
 }
 
+/* A check of it is on the wire: undone it would be claimed a second time. */
+static void no_undo_under_a_check(void **state)
+{
+	struct intent *i;
+	struct act act;
+	int64_t id;
+
+	(void)state;
+	start(PROFILE_LOOK, "");
+	id = room_add(&room, "U1", "F1", 1);
+	act = act_of(ACT_DISCARD);
+	act.signature.given = true;
+	expect(do_act(&act, id, 0), ACT_DONE);
+	act = act_of(ACT_CHECK);
+	expect(do_act(&act, id, 0), ACT_REQUESTED);
+	i = room_claim(&room, 1);
+	assert_int_equal(i->op.op, id);
+	act = act_of(ACT_UNDISCARD);
+	expect(do_act(&act, id, 0), ACT_REFUSED);
+	room_answer(&room, i, VERDICT_ABSENT, NULL);
+	room_free(i);
+	expect(do_act(&act, id, 0), ACT_DONE);
+	i = room_claim(&room, 1);
+	assert_int_equal(i->kind, ATTEMPT_SEND);
+	room_free(i);
+}
+
 /* A discarded content that comes again is for a person, naming who. */
 static void discarded_content_is_unclear(void **state)
 {
@@ -661,6 +688,7 @@ int main(int argc, char **argv)
 		TEST(unknown_looks_first),
 		TEST(unknown_without_look_up_needs_evidence),
 		TEST(discard_and_undo),
+		TEST(no_undo_under_a_check),
 		TEST(discarded_content_is_unclear),
 		TEST(a_content_is_asked_anew),
 		TEST(accepting_what_is_there_adds_nothing),

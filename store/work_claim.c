@@ -479,7 +479,8 @@ int work_claim(struct store *st, const struct credit *credit,
 	bool open;
 	int rc = gates_open(&c, &open);
 
-	assert(credit->config && st->tx == TX_WRITING);
+	assert(credit->config && (st->tx == TX_WRITING ||
+				  st->tx == TX_SAVED));
 	if (rc || !open)
 		return rc;
 	while (*c.tail)

@@ -418,6 +418,27 @@ static void a_record_in_two_lanes_never_overlaps(void **state)
 	room_free(i);
 }
 
+/* With one row in trouble, the committer claims inside a savepoint. */
+static void a_claim_works_in_a_savepoint(void **state)
+{
+	const struct store_ops *ops;
+	struct credit credit = {.total = 1, .retries = 1};
+	struct intent *list = NULL;
+
+	START(PROFILE_PLAIN, "");
+	ops = room.store->ops;
+	room_add(&room, "U1", "F1", 1);
+	credit.endpoint = room.endpoint;
+	credit.config = room.ec;
+	room_begin(&room);
+	assert_int_equal(ops->savepoint(room.store), ST_OK);
+	assert_int_equal(work_claim(room.store, &credit, "1@test", room_random,
+				    &room, room.now, &list), ST_OK);
+	assert_int_equal(ops->release(room.store), ST_OK);
+	room_commit(&room);
+	assert_int_equal(room_free(list), 1);
+}
+
 #define BOTH(test) \
 	{#test " (sqlite)", test, NULL, teardown, &on_sqlite}, \
 	{#test " (memory)", test, NULL, teardown, &in_memory}
@@ -438,6 +459,7 @@ int main(int argc, char **argv)
 		BOTH(mode_none_believes_no_look_up),
 		BOTH(a_restored_store_sends_no_older_version),
 		BOTH(a_record_in_two_lanes_never_overlaps),
+		BOTH(a_claim_works_in_a_savepoint),
 	};
 
 	if (argc > 1)

@@ -317,7 +317,7 @@ static void test_record_risk(void **state)
 	op_init(&op);
 	begin();
 	first = add(1, "1001-014", &op);
-	second = add(2, "1001-014", &op);
+	second = add(2, "1001-014", NULL);
 	other = add(3, "1002-001", NULL);
 	assert_int_equal(st->ops->record_risk(st, op.record.id, second,
 					      &ended), ST_NONE);

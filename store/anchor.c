@@ -17,6 +17,7 @@
 #include "store/audit_priv.h"
 
 #define TAIL_BYTES (64 << 10)
+#define LINE_BYTES_MAX (1 << 20)
 
 /* What is signed: the line's own object without the signature. */
 static void signed_text(const struct anchor *a, struct buf *out)
@@ -108,23 +109,53 @@ bool anchor_parse(struct span line, EVP_PKEY *key, struct anchor *a)
 	return good && (!key || signature_holds(key, a));
 }
 
+/* Not waiting for somebody to write into a pipe; then blocking as usual. */
+static FILE *open_lines(const char *file)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	FILE *f;
+
+	if (fd < 0)
+		return NULL;
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	f = fdopen(fd, "r");
+	if (!f)
+		close(fd);
+	return f;
+}
+
+/* False at the end; *bad when it cannot be read or a line has no end. */
+static bool next_line(FILE *f, struct buf *line, bool *bad)
+{
+	int c;
+
+	buf_clear(line);
+	while ((c = getc_unlocked(f)) != EOF && c != '\n') {
+		if (line->len == LINE_BYTES_MAX) {
+			*bad = true;
+			return false;
+		}
+		buf_addc(line, (char)c);
+	}
+	*bad = ferror(f) != 0;
+	return !*bad && (c == '\n' || line->len > 0);
+}
+
 int anchor_each(const char *file, int (*each)(void *, struct span), void *ctx)
 {
-	FILE *f = fopen(file, "re");
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t n;
-	int stop = 0, bad;
+	FILE *f = open_lines(file);
+	struct buf line = BUF_INIT;
+	bool bad = false;
+	int stop = 0;
 
 	if (!f)
 		return errno == ENOENT ? ST_NONE : ST_IO;
-	while (!stop && (n = getline(&line, &cap, f)) >= 0) {
-		while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
-			n--;
-		stop = each(ctx, (struct span){line, (size_t)n});
+	while (!stop && next_line(f, &line, &bad)) {
+		while (line.len && line.p[line.len - 1] == '\r')
+			line.len--;
+		stop = each(ctx, buf_span(&line));
 	}
-	bad = ferror(f);
-	free(line);
+	buf_release(&line);
 	fclose(f);
 	return bad ? ST_IO : ST_OK;
 }
@@ -184,7 +215,7 @@ int audit_last_anchor(const char *anchor_file, const char *store_id,
 
 	if (!anchor_file)
 		return ST_NONE;
-	fd = open(anchor_file, O_RDONLY | O_CLOEXEC);
+	fd = open(anchor_file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOENT ? ST_NONE : ST_IO;
 	rc = last_of(fd, store_id, key ? key->key : NULL, &a);
@@ -426,6 +457,11 @@ int audit_check_restored(struct store *st, int64_t now_ms)
 	a->restored_checked = true;
 	if (rc == ST_NONE)
 		return ST_OK;
+	if (rc == ST_IO) {
+		buf_clear(&st->error);
+		buf_addf(&st->error, "the anchor file %s cannot be read",
+			 a->anchor_file);
+	}
 	if (rc == ST_OK)
 		rc = already_marked(st, &marked);
 	if (rc || marked)

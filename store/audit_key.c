@@ -47,7 +47,7 @@ static ssize_t read_small(int fd, char *p, size_t max)
 static int open_key(const char *file, struct buf *error)
 {
 	struct stat sb;
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
 		int saved = errno;
@@ -93,9 +93,14 @@ EVP_PKEY *audit_key_read(const char *file, struct buf *error)
 
 EVP_PKEY *audit_public_read(const char *file, struct buf *error)
 {
-	BIO *bio = BIO_new_file(file, "r");
+	char pem[KEY_FILE_BYTES];
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read_small(fd, pem, sizeof(pem));
+	BIO *bio = n > 0 ? BIO_new_mem_buf(pem, (int)n) : NULL;
 	EVP_PKEY *key = bio ? PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL) : NULL;
 
+	if (fd >= 0)
+		close(fd);
 	BIO_free(bio);
 	if (key && EVP_PKEY_is_a(key, "ED25519"))
 		return key;

@@ -67,6 +67,27 @@ bool setup_read_file(const char *name, size_t max, struct buf *out)
 	return good;
 }
 
+bool setup_read_plain_file(const char *name, size_t max, struct buf *out)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	bool good;
+	int error;
+
+	if (fd < 0)
+		return false;
+	good = !fstat(fd, &st);
+	if (good && !S_ISREG(st.st_mode)) {
+		errno = S_ISDIR(st.st_mode) ? EISDIR : ENODEV;
+		good = false;
+	}
+	good = good && read_all(fd, max, out);
+	error = errno;
+	close(fd);
+	errno = error;
+	return good;
+}
+
 /* Why this open file is no place for a secret; NULL when it is fine. */
 static const char *secret_trouble(int fd, bool managed)
 {

@@ -494,7 +494,9 @@ int setup_need_store(const struct setup *setup)
 		return say(EX_CONFIG, "no store is named: give --store FILE or "
 			   "--config FILE");
 	if (stat(setup->store_path, &st) == 0)
-		return 0;
+		return S_ISREG(st.st_mode) ? 0 :
+		       say(EX_NOINPUT, "the store %s is no plain file",
+			   setup->store_path);
 	if (errno == ENOENT || errno == ENOTDIR)
 		return say(EX_NOINPUT, "there is no store at %s; 'edcsync "
 			   "submit' makes one", setup->store_path);
@@ -523,7 +525,8 @@ static int open_store(struct setup *setup, bool create, bool read_only)
 
 	if (setup->store)
 		return 0;
-	if (!create || !setup->store_path) {
+	if (!create || !setup->store_path ||
+	    access(setup->store_path, F_OK) == 0) {
 		result = setup_need_store(setup);
 		if (result)
 			return result;

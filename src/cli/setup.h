@@ -56,6 +56,9 @@ const struct rules_text *setup_rules(struct setup *, size_t *n);
 const struct profile *setup_profile(struct setup *, const char *name);
 /* Reads a whole file, bounded; false with errno set. "-" is stdin. */
 bool setup_read_file(const char *name, size_t max, struct buf *out);
+/* The same of a plain file only: a pipe could be waited for for ever, a device
+ * has no end. */
+bool setup_read_plain_file(const char *name, size_t max, struct buf *out);
 /* A secret file: regular, not a link, not group- or world-readable, one
  * trailing newline dropped; $CREDENTIALS_DIRECTORY/NAME first (there the
  * service manager answers for the mode). error has one sentence, without any

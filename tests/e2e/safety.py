@@ -182,8 +182,89 @@ def the_first_operator_is_one():
         expect(len(h.json("operator list")) == 1, "two first operators")
 
 
+# Hostile files
+
+def nothing_waits_for_a_pipe_or_an_endless_device():
+    with House() as h:
+        h.endpoint("edc", h.sim("plain"))
+        os.mkfifo(h.dir / "fifo", 0o600)
+        lines = "".join(json.dumps(
+            {"study_oid": "S", "subject_key": "%d" % i, "form_oid": "DM",
+             "path": "/r", "payload_file": f, "content_type": "text/xml"})
+            + "\n" for i, f in enumerate(
+                ["fifo", "/dev/zero", "/tmp", "/dev/null", "x" * 5000]))
+        done = h.command("submit", "--endpoint", "edc", "-",
+                         input=lines + line(), codes=(65,), timeout=20)
+        expect(done.stderr.count("refused") == 5, done.stderr)
+        expect(h.states() == {"queued": 1}, h.states())
+        for words in (["audit verify", "--anchors", "fifo"],
+                      ["audit verify", "--public-key", "fifo"],
+                      ["audit verify", "--anchors", "/dev/zero"],
+                      ["status", "--store", "fifo"],
+                      ["status", "--config", "/dev/zero"]):
+            done = h.command(*words, codes=None, timeout=20)
+            expect(done.returncode > 0, words, done.returncode)
+        for name in ("anchors.log", "audit.key"):
+            (h.dir / name).rename(h.dir / "kept")
+            os.mkfifo(h.dir / name, 0o600)
+            done = h.command("submit", "--endpoint", "edc", "-",
+                             input=line(subject_key="2"), codes=(74, 77),
+                             timeout=20)
+            expect(name in done.stderr, done.stderr)
+            (h.dir / "kept").replace(h.dir / name)
+        expect(h.states() == {"queued": 1}, h.states())
+        h.verify()
+
+
+def a_closed_stream_is_no_place_for_our_words():
+    """What is opened next must not take the place of stdout or stderr."""
+    with House() as h:
+        h.endpoint("edc", h.sim("plain"), order="form")
+        (h.dir / "good").write_text("".join(
+            line(subject_key=str(i)) for i in range(9)))
+        (h.dir / "bad").write_text("{" + "CANARY" * 9 + "}\n")
+        for close in (">&-", "2>&-", "<&- >&- 2>&-"):
+            for words in ("submit --endpoint edc good bad", "status",
+                          "run --until-idle", "list --json"):
+                subprocess.run(["sh", "-c", "exec %s %s --config %s %s" % (
+                    EDCSYNC, words, h.dir / "edcsync.json", close)],
+                    cwd=h.dir, capture_output=True, timeout=30)
+            for f in h.dir.iterdir():
+                text = f.read_bytes() if f.name not in ("good", "bad") \
+                    else b""
+                for word in (b"refused\n", b"9 lines", b"{\"op_id\"",
+                             b"Engine  "):
+                    expect(word not in text, close, "wrote into", f.name)
+            done = subprocess.run(
+                ["sh", "-c", "exec %s run --until-idle --config %s >&-" % (
+                    EDCSYNC, h.dir / "edcsync.json")], cwd=h.dir,
+                capture_output=True)
+            expect(done.returncode == 74, "exit", done.returncode)
+        expect(h.states() == {"committed": 9}, h.states())
+        h.verify()
+
+
+def files_are_their_owners_whatever_the_umask():
+    with House() as h:
+        h.endpoint("edc", h.sim("plain"), order="form")
+        subprocess.run(["sh", "-c", "umask 0; exec %s submit --endpoint edc "
+                        "--config %s -" % (EDCSYNC, h.dir / "edcsync.json")],
+                       input=line().encode(), cwd=h.dir, check=True,
+                       capture_output=True)
+        subprocess.run(["sh", "-c", "umask 0; exec %s run --until-idle "
+                        "--config %s" % (EDCSYNC, h.dir / "edcsync.json")],
+                       cwd=h.dir, check=True, capture_output=True)
+        for f in h.dir.iterdir():
+            mode = f.stat().st_mode & 0o777
+            expect(f.name == "edcsync.json" or mode == 0o600, f.name,
+                   oct(mode))
+
+
 if __name__ == "__main__":
     main(no_word_of_a_command_line_drives_the_terminal,
          every_role_may_do_its_own_and_nothing_else,
          a_name_beside_a_signature_is_what_it_seems,
-         the_first_operator_is_one, jobs=4)
+         the_first_operator_is_one,
+         nothing_waits_for_a_pipe_or_an_endless_device,
+         a_closed_stream_is_no_place_for_our_words,
+         files_are_their_owners_whatever_the_umask, jobs=4)

@@ -201,3 +201,61 @@ tests_fuzz_replay_sim_SOURCES = tests/fuzz/fuzz_sim.c \
 tests_fuzz_replay_sim_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/sim"'
 tests_fuzz_replay_sim_LDADD = $(SIM_LIBS)
+
+# Submit lines, anchors, scenarios, addresses.
+EXTRA_DIST += \
+	tests/fuzz/corpus/anchor/one \
+	tests/fuzz/corpus/anchor/wrong \
+	tests/fuzz/corpus/line/file \
+	tests/fuzz/corpus/line/json \
+	tests/fuzz/corpus/line/text \
+	tests/fuzz/corpus/line/wrong \
+	tests/fuzz/corpus/scenario/first \
+	tests/fuzz/corpus/scenario/largest \
+	tests/fuzz/corpus/scenario/wrong \
+	tests/fuzz/corpus/url/authority \
+	tests/fuzz/corpus/url/query \
+	tests/fuzz/corpus/url/relative \
+	tests/fuzz/corpus/url/six \
+	tests/fuzz/corpus/url/trick
+
+check_PROGRAMS += tests/fuzz/replay_anchor
+TESTS += tests/fuzz/replay_anchor
+tests_fuzz_replay_anchor_SOURCES = tests/fuzz/fuzz_anchor.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_anchor_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/anchor"'
+tests_fuzz_replay_anchor_LDADD = $(STORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_line
+TESTS += tests/fuzz/replay_line
+tests_fuzz_replay_line_SOURCES = tests/fuzz/fuzz_line.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_line_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSRCDIR='"$(abs_top_srcdir)"' \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/line"'
+tests_fuzz_replay_line_LDADD = $(STORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_scenario
+TESTS += tests/fuzz/replay_scenario
+tests_fuzz_replay_scenario_SOURCES = tests/fuzz/fuzz_scenario.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/scenario"'
+tests_fuzz_replay_scenario_LDADD = libsim.a $(CORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_url
+TESTS += tests/fuzz/replay_url
+tests_fuzz_replay_url_SOURCES = tests/fuzz/fuzz_url.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_url_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/url"'
+tests_fuzz_replay_url_LDADD = $(CORE_LIBS)
+
+if FUZZERS
+check_PROGRAMS += tests/fuzz/fuzz_url
+tests_fuzz_fuzz_url_SOURCES = tests/fuzz/fuzz_url.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_url_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_url_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_url_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+endif

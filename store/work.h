@@ -25,6 +25,8 @@ struct credit {
 	bool requests_only;		/* what persons asked for, no queue */
 	bool probe;			/* circuit open: one probe operation,
 					 * oldest unknown first */
+	int64_t *culprit;		/* out, where given: the operation whose
+					 * claim could not be stored */
 };
 
 /* A durable intent, handed to the engine after the commit. Owned by it. */
@@ -81,6 +83,11 @@ int work_outcome_internal(struct store *, const struct outcome *,
 int work_claim(struct store *, const struct credit *, const char *engine,
 	       uint64_t (*random)(void *), void *ctx, int64_t now_ms,
 	       struct intent **out);
+
+/* The culprit of a claim, after its rollback: dead, internal. */
+int work_claim_internal(struct store *, int64_t op,
+			const struct endpoint_config *, const char *why,
+			int64_t now_ms);
 
 /* Ends that time brings: open_wait over, total time over, poll budget, key
  * lifetime. At most `limit` operations a call; returns how many or < 0. */

@@ -316,6 +316,32 @@ static int claim_one(struct claim *c, int64_t id)
 	rc = c->st->ops->op_get(c->st, id, &op);
 	if (rc == ST_OK)
 		rc = claim_loaded(c, &op);
+	if (rc < 0 && c->credit->culprit)
+		*c->credit->culprit = id;
+	op_release(&op);
+	return rc < 0 ? rc : ST_OK;
+}
+
+int work_claim_internal(struct store *st, int64_t id,
+			const struct endpoint_config *config, const char *why,
+			int64_t now_ms)
+{
+	struct state_change change = {.config = config, .why = why};
+	struct op op;
+	int64_t seen;
+	int rc;
+
+	op_init(&op);
+	rc = st->ops->op_get(st, id, &op);
+	if (rc == ST_OK) {
+		change.op = &op;
+		change.old = op.state;
+		seen = op.version;
+		settle_internal(&op, false, now_ms);
+		rc = work_save(st, &op, seen, config, now_ms);
+	}
+	if (rc == ST_OK)
+		rc = audit_state(st, &change, now_ms);
 	op_release(&op);
 	return rc < 0 ? rc : ST_OK;
 }

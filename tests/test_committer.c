@@ -24,7 +24,7 @@
 static struct store_ops broken;
 static const struct store_ops *whole;
 static atomic_int commits_fail;		/* so many more */
-static int64_t bad_op;
+static int64_t bad_op, bad_payload;
 
 static int fail_with(struct store *st, int rc)
 {
@@ -49,6 +49,13 @@ static int broken_attempt(struct store *st, const struct attempt *a)
 			       : whole->attempt_put(st, a);
 }
 
+static int broken_payload(struct store *st, int64_t op, bool original,
+			  struct buf *out)
+{
+	return op == bad_payload ? fail_with(st, ST_ERROR)
+				 : whole->payload(st, op, original, out);
+}
+
 static struct sim *open_sim(void)
 {
 	struct sim *s = xcalloc(1, sizeof(*s));
@@ -58,9 +65,10 @@ static struct sim *open_sim(void)
 	broken = *whole;
 	broken.commit = broken_commit;
 	broken.attempt_put = broken_attempt;
+	broken.payload = broken_payload;
 	s->store->ops = &broken;
 	atomic_store(&commits_fail, 0);
-	bad_op = 0;
+	bad_op = bad_payload = 0;
 	return s;
 }
 
@@ -193,6 +201,28 @@ static void one_bad_row_costs_one_operation(void **state)
 	}
 	batch_free(b);
 	batch_free(next);
+	close_sim(s);
+}
+
+/* A damaged row that cannot be claimed costs itself, not its endpoint. */
+static void a_bad_claim_costs_one_operation(void **state)
+{
+	struct sim *s = open_sim();
+	struct batch *b = claim_batch(s, 9);
+
+	(void)state;
+	bad_payload = 1;		/* of the first endpoint */
+	assert_int_equal(batch_commit(&s->commit, b), ST_OK);
+	assert_true(b->more);
+	assert_int_equal(state_of(s, bad_payload, NULL), OP_DEAD);
+	for (struct intent *in = b->intents; in; in = in->next)
+		assert_int_not_equal(in->op.endpoint, s->ids[0]);
+	batch_free(b);
+	b = claim_batch(s, 9);
+	assert_int_equal(batch_commit(&s->commit, b), ST_OK);
+	assert_non_null(b->intents);
+	assert_int_equal(b->intents->op.endpoint, s->ids[0]);
+	batch_free(b);
 	close_sim(s);
 }
 
@@ -330,6 +360,7 @@ int main(void)
 		cmocka_unit_test(an_empty_batch_is_empty),
 		cmocka_unit_test(a_failed_batch_leaves_nothing_behind),
 		cmocka_unit_test(one_bad_row_costs_one_operation),
+		cmocka_unit_test(a_bad_claim_costs_one_operation),
 		cmocka_unit_test(trouble_is_told_and_ends),
 		cmocka_unit_test(stop_gives_up_a_batch_that_cannot_be_stored),
 		cmocka_unit_test(commits_of_others_are_noticed),

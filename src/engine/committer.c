@@ -318,11 +318,31 @@ static int count_list(const struct intent *in)
 	return n;
 }
 
-static int claim_one(struct run *r, const struct credit *credit,
+/* The claim is rolled back; whose row it was goes dead, the rest goes on. */
+static int bury(struct run *r, const struct credit *credit, int64_t op,
+		const char *why)
+{
+	int rc = r->st->ops->savepoint(r->st);
+
+	if (rc >= 0)
+		rc = work_claim_internal(r->st, op, credit->config, why,
+					 r->b->now_ms);
+	if (rc < 0 && !batch_retry(rc))
+		return r->st->ops->rollback_to(r->st);
+	r->b->more = true;
+	return rc < 0 ? rc : r->st->ops->release(r->st);
+}
+
+static int claim_one(struct run *r, const struct credit *lent,
 		     struct intent **mine)
 {
+	struct credit guarded = *lent;
+	const struct credit *credit = &guarded;
+	struct buf why = BUF_INIT;
+	int64_t culprit = 0;
 	int rc;
 
+	guarded.culprit = &culprit;
 	if (!r->guarded)
 		return work_claim(r->st, credit, r->c->engine, claim_random,
 				  r->c, r->b->now_ms, mine);
@@ -333,7 +353,11 @@ static int claim_one(struct run *r, const struct credit *credit,
 			r->b->now_ms, mine);
 	if (rc < 0 && !batch_retry(rc)) {
 		intents_free(mine);	/* none of them became durable */
+		buf_adds(&why, store_error(r->st));
 		rc = r->st->ops->rollback_to(r->st);
+		if (rc >= 0 && culprit)
+			rc = bury(r, credit, culprit, buf_text(&why));
+		buf_release(&why);
 		return rc < 0 ? rc : ST_OK;
 	}
 	return rc < 0 ? rc : r->st->ops->release(r->st);

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "cli/engine_run.h"
+#include "cli/metrics.h"
 #include "cli/status.h"
 #include "core/utf8.h"
 
@@ -103,8 +104,35 @@ static int run_engine(struct cli *cli, int stop_fd)
 	return code;
 }
 
+/* --metrics: the address is said on stderr, with the port that was free. */
+static int start_metrics(struct cli *cli, struct metrics **out)
+{
+	struct metrics_setup s = {.address = cli_text(cli, "metrics"),
+				  .store_path = cli->setup.store_path,
+				  .config = cli->setup.config};
+	struct buf error = BUF_INIT;
+	bool public_address;
+	int code;
+
+	if (!s.address)
+		return 0;
+	code = metrics_start(&s, out, &error);
+	if (code) {
+		cli_fail(cli, code, "%s", buf_text(&error));
+	} else {
+		fprintf(stderr, "edcsync: metrics at http://%s/metrics\n",
+			metrics_where(*out, &public_address));
+		if (public_address)
+			fputs("edcsync: others can reach that address, and "
+			      "it asks nobody who they are\n", stderr);
+	}
+	buf_release(&error);
+	return code;
+}
+
 int cmd_run(struct cli *cli)
 {
+	struct metrics *metrics = NULL;
 	int code, fd;
 
 	if (cli->args_n)
@@ -116,7 +144,10 @@ int cmd_run(struct cli *cli)
 	if (fd < 0)
 		return EXIT_IO;
 	openlog("edcsync", LOG_PID | LOG_NDELAY, LOG_DAEMON);
-	code = run_engine(cli, fd);
+	code = start_metrics(cli, &metrics);
+	if (!code)
+		code = run_engine(cli, fd);
+	metrics_stop(metrics);
 	closelog();
 	close(fd);
 	return code;

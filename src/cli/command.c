@@ -32,6 +32,8 @@ static const struct option_row run_options[] = {
 	{"until-idle", OPT_FLAG, NULL,
 	 "end when automation can move nothing more"},
 	{"for", OPT_DURATION, "DURATION", "end after this time"},
+	{"metrics", OPT_TEXT, "ADDR",
+	 "serve OpenMetrics there, e.g. 127.0.0.1:9464 (port 0: a free one)"},
 	OPTION_END
 };
 

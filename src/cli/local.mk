@@ -29,6 +29,10 @@ libcli_a_SOURCES = \
 	src/cli/lines.c \
 	src/cli/lines.h \
 	src/cli/manual.c \
+	src/cli/metrics.c \
+	src/cli/metrics.h \
+	src/cli/metrics_http.c \
+	src/cli/metrics_text.c \
 	src/cli/options.c \
 	src/cli/options.h \
 	src/cli/requests.h \

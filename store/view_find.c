@@ -33,8 +33,8 @@ static const struct name names[] = {
 	 " UNION SELECT op FROM poll WHERE job_id = ?1", false},
 };
 
-/* The only scan: attempts have no index by id, and this is asked for when
- * all else has failed. */
+/* The only scan: an index by request would cost every attempt, and this is
+ * asked for when all else has failed. Measured: 0.1 s for 400 000 attempts. */
 static const struct name in_attempts = {
 	"request", "SELECT op FROM flight WHERE request_id = ?1"
 	" UNION SELECT op FROM attempt WHERE op <> 0"

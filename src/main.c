@@ -1,6 +1,8 @@
 /*
  * main.c - wires: the program is a list of commands (cli/command.c).
  */
+#include "config.h"
+
 #include "cli/command.h"
 #include "cli/options.h"
 
@@ -43,6 +45,8 @@ int main(int argc, char **argv)
 	int code;
 
 	protect_memory();
+	/* libcurl would write the keys of every connection there. */
+	unsetenv("SSLKEYLOGFILE");
 	keep_standard_streams();
 	umask(077);
 	signal(SIGPIPE, SIG_IGN);

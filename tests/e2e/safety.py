@@ -7,6 +7,7 @@ import re
 import subprocess
 
 from lib import EDCSIM, EDCSYNC, House, expect, main
+from vendor import answer
 
 LINE = {"study_oid": "S", "subject_key": "1001", "form_oid": "DM",
         "path": "/records", "payload": {"A": 1}}
@@ -260,6 +261,61 @@ def files_are_their_owners_whatever_the_umask():
                    oct(mode))
 
 
+# Certificates, and what an environment would like
+
+def certificate(h, name, host, days="2"):
+    """One PEM file, key and self-signed certificate, and its public half."""
+    pem, crt = h.dir / (name + ".pem"), h.dir / (name + ".crt")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-days", days,
+                    "-subj", "/CN=x", "-addext", "subjectAltName=" + host,
+                    "-keyout", pem, "-out", crt], check=True,
+                   capture_output=True)
+    pem.write_text(pem.read_text() + crt.read_text())
+    return str(pem), str(crt)
+
+
+def a_certificate_that_does_not_verify_stops_the_endpoint():
+    with House() as h:
+        for name, host, known in (("stranger", "IP:127.0.0.1", False),
+                                  ("other", "DNS:edc.example.org", True)):
+            pem, crt = certificate(h, name, host)
+            v = h.vendor(lambda r: answer(201), certificate=pem)
+            h.endpoint(name, v, ca_file=crt if known else None)
+            h.command("submit", "--endpoint", name, "--batch", name, "-",
+                      input=line())
+        hostile = {"SSL_CERT_FILE": str(h.dir / "stranger.crt"),
+                   "CURL_CA_BUNDLE": str(h.dir / "stranger.crt")}
+        h.command("run", "--until-idle", codes=(1,), env=hostile)
+        expect(h.states() == {"queued": 2}, h.states())
+        for e in h.json("status")[0]["endpoints"]:
+            expect(e["halted"], e["name"], "is not halted:", e)
+        expect(not any(v.requests for v in h.sims), "a request left")
+
+
+def the_environment_leads_nowhere_and_keeps_no_keys():
+    with House() as h:
+        pem, crt = certificate(h, "good", "IP:127.0.0.1")
+        v = h.vendor(lambda r: answer(201), certificate=pem)
+        trap = h.vendor(lambda r: answer(201))
+        h.endpoint("edc", v, ca_file=crt)
+        home = h.dir / "home"
+        home.mkdir()
+        (home / ".netrc").write_text("default login bob password CANARY\n")
+        (home / ".curlrc").write_text("insecure\nproxy=%s\n" % trap.url)
+        env = {n: trap.url for n in ("http_proxy", "https_proxy",
+                                     "HTTPS_PROXY", "ALL_PROXY",
+                                     "all_proxy")}
+        env.update(HOME=str(home), NO_PROXY="", no_proxy="",
+                   SSLKEYLOGFILE=str(h.dir / "keys"))
+        h.command("submit", "--endpoint", "edc", "-", input=line())
+        h.command("run", "--until-idle", env=env)
+        expect(h.states() == {"committed": 1}, h.states())
+        expect(not trap.requests, "went by the environment's proxy")
+        expect("authorization" not in v.requests[0].headers, "netrc")
+        expect(not (h.dir / "keys").exists(), "session keys were written")
+
+
 if __name__ == "__main__":
     main(no_word_of_a_command_line_drives_the_terminal,
          every_role_may_do_its_own_and_nothing_else,
@@ -267,4 +323,6 @@ if __name__ == "__main__":
          the_first_operator_is_one,
          nothing_waits_for_a_pipe_or_an_endless_device,
          a_closed_stream_is_no_place_for_our_words,
-         files_are_their_owners_whatever_the_umask, jobs=4)
+         files_are_their_owners_whatever_the_umask,
+         a_certificate_that_does_not_verify_stops_the_endpoint,
+         the_environment_leads_nowhere_and_keeps_no_keys, jobs=4)

@@ -122,15 +122,32 @@ static void a_wait_is_passed_on(void **state)
 	assert_int_equal(t.retry_after_ms, 17000);
 }
 
-static void what_the_server_says_is_shown_escaped(void **state)
+/* A server may quote the secret, or a person, where a code belongs. */
+static void only_a_code_of_the_server_shows(void **state)
 {
-	struct answer a = {.status = 400,
-		.body = SPAN("{\"error\":\"\\u001b]52;x\"}")};
+	static const struct {
+		const char *body, *hidden;
+	} rows[] = {
+		{"{\"error\":\"\\u001b]52;x\"}", "52;x"},
+		{"{\"error\":\"bad secret Xy77\"}", "Xy77"},
+		{"{\"error\":\"078-05-1120\"}", "078"},
+		{"{\"error\":\"Zebrowski\"}", "Zebrowski"},
+		{"{\"error\":\"invalid_client\",\"error_description\":\"pw\"}",
+		 "pw"},
+	};
 	struct token_answer t;
 
 	(void)state;
-	token_read(&a, NULL, 0, &t);
-	assert_null(strchr(t.why, 0x1b));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct answer a = {.status = 400,
+				   .body = span_of(rows[i].body)};
+
+		token_read(&a, NULL, 0, &t);
+		assert_int_equal(t.result, TOKEN_REFUSED);
+		assert_null(strchr(t.why, 0x1b));
+		assert_null(strstr(t.why, rows[i].hidden));
+	}
+	assert_non_null(strstr(t.why, "invalid_client"));
 }
 
 static void id_and_secret_are_form_encoded_first(void **state)
@@ -175,7 +192,7 @@ int main(void)
 		cmocka_unit_test(lifetimes_are_read_with_care),
 		cmocka_unit_test(trouble_is_not_a_refusal),
 		cmocka_unit_test(a_wait_is_passed_on),
-		cmocka_unit_test(what_the_server_says_is_shown_escaped),
+		cmocka_unit_test(only_a_code_of_the_server_shows),
 		cmocka_unit_test(id_and_secret_are_form_encoded_first),
 		cmocka_unit_test(renewal_is_early_but_not_before_half),
 	};

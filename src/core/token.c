@@ -2,7 +2,6 @@
 #include "core/json.h"
 #include "core/timefmt.h"
 #include "core/token.h"
-#include "core/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,19 +22,27 @@ static const struct {
 	{"user_locked_out", HALT_LOCKED},
 };
 
+/* A code as RFC 6749 has them. Anything else may quote what was sent: a
+ * secret, an account, a person; it shows nowhere. */
+static bool is_code(struct span code)
+{
+	for (size_t i = 0; i < code.n; i++)
+		if ((code.p[i] < 'a' || code.p[i] > 'z') && code.p[i] != '_')
+			return false;
+	return code.n > 0 && code.n <= 40;
+}
+
 static void why(struct token_answer *out, const char *what, struct span code)
 {
-	struct buf text = BUF_INIT, shown = BUF_INIT;
+	struct buf text = BUF_INIT;
 
 	buf_adds(&text, what);
-	if (code.n) {
-		buf_adds(&text, ": ");
-		buf_add(&text, code.p, code.n < 80 ? code.n : 80);
-	}
-	utf8_escape(&shown, buf_span(&text), true);
-	text_set(out->why, sizeof(out->why), buf_span(&shown));
+	if (is_code(code))
+		buf_addf(&text, ": %.*s", (int)code.n, code.p);
+	else if (code.n)
+		buf_adds(&text, ", in words that may be secret");
+	text_set(out->why, sizeof(out->why), buf_span(&text));
 	buf_release(&text);
-	buf_release(&shown);
 }
 
 static void trouble(struct token_answer *out, const char *what)

@@ -20,6 +20,7 @@ static void forget(struct sqlite_store *s)
 	s->epoch++;
 	s->head.known = false;
 	s->next_op = 0;
+	s->first_new = 0;
 	s->wrote = false;
 	count_clear(&s->counts);
 }
@@ -121,6 +122,8 @@ static int commit(struct store *st)
 
 	store_door_commit(st);
 	rc = flush_counts(sq(st));
+	if (!rc && sq(st)->first_new)
+		rc = sqlite_search_put(st, sq(st)->first_new);
 	if (!rc)
 		rc = query_run(DB_Q(st->db, "COMMIT"));
 	if (rc)

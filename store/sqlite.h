@@ -51,6 +51,7 @@ struct sqlite_store {
 	struct chain_head head, head_saved;
 	struct count_deltas counts, counts_saved;
 	int64_t next_op;		/* 0: not asked yet */
+	int64_t first_new;		/* made in this transaction; 0 none */
 	struct seen seen[SEEN_SLOTS];
 };
 
@@ -61,6 +62,8 @@ static inline struct sqlite_store *sq(struct store *s)
 
 /* q gives one handle or nothing; resets it. */
 int sqlite_op_of(struct store *, struct query *q, struct op *out);
+/* The new ones of this transaction into the word index. */
+int sqlite_search_put(struct store *, int64_t from_op);
 /* The record row with this operation's own study, subject, event, form. */
 int sqlite_scope_of(struct store *, const struct record *, int64_t *scope);
 

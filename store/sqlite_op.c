@@ -271,18 +271,23 @@ static int bind_all(struct query *q, const struct op *op,
 	return bind_rest(q, i, op);
 }
 
-static int search_put(struct store *st, const struct op *op)
+/*
+ * New operations become searchable at the end of their transaction, together:
+ * SQLite has the word index write down what it holds at every statement that
+ * follows, which costs more than all the rest of an insert.
+ */
+int sqlite_search_put(struct store *st, int64_t from_op)
 {
 	struct query *q;
 
-	q = DB_Q(st->db, "INSERT INTO search_text VALUES(?1, ?2, ?3, ?4, ?5,"
-		 " ?6, '')");
-	query_int(q, 1, op->op);
-	query_text(q, 2, op->error ? op->error : "");
-	query_text(q, 3, op->record.subject_key ? op->record.subject_key : "");
-	query_text(q, 4, op->record.form_oid ? op->record.form_oid : "");
-	query_text(q, 5, op->record.event_oid ? op->record.event_oid : "");
-	query_text(q, 6, op->site_oid ? op->site_oid : "");
+	q = DB_Q(st->db, "INSERT INTO search_text SELECT o.op,"
+		 " ifnull(o.error, ''), r.subject, r.form, r.event,"
+		 " ifnull(o.site_oid, ''), ifnull((SELECT"
+		 " group_concat(char(10) || text, '') FROM note"
+		 " WHERE op = o.op AND op <> 0), '')"
+		 " FROM operation o JOIN record r ON r.id = o.scope"
+		 " WHERE o.op >= ?1 ORDER BY o.op");
+	query_int(q, 1, from_op);
 	return query_run(q);
 }
 
@@ -397,8 +402,8 @@ int sqlite_op_insert(struct store *st, struct op *op, struct span payload,
 	}
 	s->next_op++;
 	rc = payload_put(st, handle, payload, sent);
-	if (!rc)
-		rc = search_put(st, op);
+	if (!s->first_new)
+		s->first_new = handle;
 	count_add(&s->counts, op->endpoint, op->state, 1);
 	if (op->state == OP_DEAD)
 		count_dead(&s->counts, op->endpoint, op->reason, 1);

@@ -385,6 +385,8 @@ static void test_search_follows(void **state)
 	op_init(&op);
 	begin();
 	handle = add(1);
+	commit();		/* a new one is found from here on */
+	begin();
 	assert_int_equal(FOUND("\"1001-014\""), 1);
 	assert_int_equal(FOUND("vita*"), 1);
 	assert_int_equal(FOUND("\"014 vitals\""), 0);

@@ -191,7 +191,8 @@ static int release_one(struct doing *d, const struct endpoint_config *ec,
 {
 	struct endpoint_control old = {0}, c;
 	struct endpoint_state s = {0}, t;
-	int rc = ec ? work_restored(d->st, ec, id, d->now_ms) : ST_OK;
+	/* One that is not configured now may be again: it looks, too. */
+	int rc = work_restored(d->st, ec, id, d->now_ms);
 
 	if (rc == ST_OK)
 		rc = d->st->ops->control_get(d->st, id, &old);

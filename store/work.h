@@ -120,7 +120,7 @@ int work_target(struct store *, const struct endpoint_config *,
 
 /* While the store counts as restored: gives everything that waits an unknown
  * outcome (DESIGN.md section 8), once. Part of work_endpoint; acts call it
- * before they release. */
+ * before they release, for endpoints that are not configured (NULL), too. */
 int work_restored(struct store *, const struct endpoint_config *,
 		  int64_t endpoint, int64_t now_ms);
 

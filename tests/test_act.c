@@ -676,6 +676,37 @@ static void a_gap_is_declared(void **state)
 				" 'store_restored'"), 1);
 }
 
+/* Released while its endpoint was not configured: back again, it looks. */
+static void an_absent_endpoint_is_restored_too(void **state)
+{
+	struct act act;
+	struct act_item item;
+	struct intent *i;
+	char old[128];
+
+	(void)state;
+	start(PROFILE_LOOK, ",\"idempotency\":\"lookup\"");
+	room_add(&room, "U1", "F1", 1);
+	snprintf(old, sizeof(old), "%s/old.db", room.dir);
+	assert_int_equal(db_backup(store_db(room.store), old), ST_OK);
+	room_add(&room, "U2", "F1", 1);
+	audit_anchor(room.store, true, room.now);
+	room_close(&room);
+	assert_int_equal(rename(old, room.db), 0);
+	room_open(&room);
+	act = act_of(ACT_DECLARE_GAP);
+	act.signature.given = true;
+	act.config = NULL;
+	assert_int_equal(act_declare_gap(room.store, &act, room.now, &item),
+			 ST_OK);
+	expect(item, ACT_DONE);
+	room_know_endpoint(&room);
+	room.now += 60000;
+	i = room_claim(&room, 10);
+	assert_int_equal(i->kind, ATTEMPT_LOOK_UP);
+	assert_int_equal(room_free(i), 1);
+}
+
 #define TEST(test) cmocka_unit_test_teardown(test, teardown)
 
 int main(int argc, char **argv)
@@ -701,6 +732,7 @@ int main(int argc, char **argv)
 		TEST(no_record_no_act),
 		TEST(a_dry_run_changes_nothing),
 		TEST(a_gap_is_declared),
+		TEST(an_absent_endpoint_is_restored_too),
 	};
 
 	if (argc > 1)

@@ -67,6 +67,13 @@ tests_test_out_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_out_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_out_LDADD = $(CLI_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_metrics
+TESTS += tests/test_metrics
+tests_test_metrics_SOURCES = tests/test_metrics.c tests/check.h
+tests_test_metrics_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_metrics_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_metrics_LDADD = $(CLI_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_setup
 TESTS += tests/test_setup
 tests_test_setup_SOURCES = tests/test_setup.c tests/check.h

@@ -69,6 +69,38 @@ static char *expand_path(const struct line *line, const char *template)
 	return out.len ? buf_detach(&out, NULL) : xstrdup("");
 }
 
+/* "." or "..", their percent-encoded forms, too: servers resolve them. */
+static bool is_dots(struct span segment)
+{
+	size_t dots = 0;
+
+	while (segment.n) {
+		size_t n = segment.p[0] == '.' ? 1 :
+			   segment.n >= 3 && !strncasecmp(segment.p, "%2e", 3) ?
+			   3 : 0;
+
+		if (!n || ++dots > 2)
+			return false;
+		segment.p += n;
+		segment.n -= n;
+	}
+	return dots > 0;
+}
+
+static bool has_dots(const char *path)
+{
+	const char *end = path + strcspn(path, "?");
+
+	while (path < end) {
+		size_t n = strcspn(path + 1, "/?");
+
+		if (is_dots((struct span){path + 1, n}))
+			return true;
+		path += n + 1;
+	}
+	return false;
+}
+
 static const char *path_trouble(const char *path)
 {
 	if (path[0] != '/')
@@ -81,7 +113,7 @@ static const char *path_trouble(const char *path)
 		if (c == '#' || c == '\\' || c == '{' || c == '}')
 			return "has a character that no path may have";
 	}
-	if (strstr(path, "/../") || strstr(path, "/./"))
+	if (has_dots(path))
 		return "has dot segments";
 	return NULL;
 }

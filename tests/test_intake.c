@@ -58,6 +58,9 @@ static void refusals(void **state)
 		{LINE("\"payload\":1,\"path\":\"records\""), "path", 1},
 		{LINE("\"payload\":1,\"path\":\"/a b\""), "path", 1},
 		{LINE("\"payload\":1,\"path\":\"/a/../b\""), "path", 1},
+		{LINE("\"payload\":1,\"path\":\"/a/..\""), "dot", 1},
+		{LINE("\"payload\":1,\"path\":\"/.%2E/b\""), "dot", 1},
+		{LINE("\"payload\":1,\"path\":\"/a/.?q=1\""), "dot", 1},
 		{LINE("\"payload\":1,\"op_id\":\"a b\""), "op_id", 0},
 		{LINE("\"payload\":1,\"op_id\":\"\""), "op_id", 0},
 		{LINE("\"payload\":1,\"endpoint\":\"other\""),
@@ -115,6 +118,15 @@ static void payload_bytes_stay(void **state)
 	assert_string_equal(op.method, "POST");
 	op_release(&op);
 	buf_release(&bytes);
+}
+
+/* A query is kept as written; a dot within a name is none. */
+static void paths_stay_as_they_are(void **state)
+{
+	START(PROFILE_PLAIN, "");
+	expect(LINE("\"payload\":1,\"path\":\"/a..b/.c?x=/../y\""),
+	       SUBMIT_QUEUED);
+	expect(LINE("\"payload\":1,\"path\":\"/.../x\""), SUBMIT_NEWER);
 }
 
 static void text_is_sent_as_it_is(void **state)
@@ -290,6 +302,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		BOTH(refusals),
 		BOTH(payload_bytes_stay),
+		BOTH(paths_stay_as_they_are),
 		BOTH(text_is_sent_as_it_is),
 		BOTH(the_tag_is_spliced_in),
 		BOTH(the_same_line_again),

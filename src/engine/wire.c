@@ -484,6 +484,24 @@ static int64_t utc_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* libcurl takes a length it cannot count for none at all, and the last one
+ * of two; RFC 9112 6.3 has neither. */
+static bool length_absurd(const struct header *header, size_t n)
+{
+	struct span first = {NULL, 0};
+
+	for (size_t i = 0; i < n; i++) {
+		if (header[i].name.n != 14 ||
+		    strncasecmp(header[i].name.p, "Content-Length", 14))
+			continue;
+		if (header[i].value.n > 18 ||
+		    (first.p && !span_eq(first, header[i].value)))
+			return true;
+		first = header[i].value;
+	}
+	return false;
+}
+
 static void finish(struct slot *s, CURLcode code)
 {
 	struct header header[HEADERS_MAX];
@@ -498,6 +516,8 @@ static void finish(struct slot *s, CURLcode code)
 	a.first_byte_left = s->sent;
 	a.headers = header;
 	a.headers_n = split_head(&s->head, header);
+	if (a.transport == TRANSPORT_OK && length_absurd(header, a.headers_n))
+		a.transport = TRANSPORT_TRUNCATED;
 	a.body = buf_span(&s->body);
 	a.received_ms = s->wire->reaped_ms;
 	if (a.transport != TRANSPORT_OK)

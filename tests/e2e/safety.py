@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What must not show, drive a terminal, hang or pass: hostile words, files,
 answers, certificates and people against the real programs."""
+import gzip
 import json
 import os
 import re
 import subprocess
 
 from lib import EDCSIM, EDCSYNC, House, expect, main
-from vendor import answer
+from vendor import Close, answer
 
 LINE = {"study_oid": "S", "subject_key": "1001", "form_oid": "DM",
         "path": "/records", "payload": {"A": 1}}
@@ -261,6 +262,70 @@ def files_are_their_owners_whatever_the_umask():
                    oct(mode))
 
 
+# Hostile answers
+
+HEAD = b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n"
+BODY = b'{"id":"1"}'
+LENGTH = b"Content-Length: 10\r\n\r\n" + BODY
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+def bomb():
+    data = gzip.compress(b" " * (64 << 20))
+    return HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % \
+        len(data) + data
+
+
+HOSTILE = {
+    "a body beyond bounds": HEAD + b"Content-Length: 5242880\r\n\r\n" +
+    b" " * 5242880,
+    "a head beyond bounds": HEAD + b"X-A: " + b"a" * 100000 + b"\r\n" + LENGTH,
+    "NUL in a header": HEAD + b"X-A: a\0b\r\n" + LENGTH,
+    "NUL in a body": answer(201, b'{"id":"a\0b"}'),
+    "bad UTF-8": answer(201, b'{"status":"\xff"}'),
+    "depth": answer(201, b"[" * 2000000),
+    "one key twice": answer(200, b'{"status":"ok","status":"failed"}'),
+    "a giant number": answer(200, b'{"status":1e999999999}'),
+    "a flood of 1xx": b"HTTP/1.1 102 Processing\r\n\r\n" * 20000 + HEAD +
+    LENGTH,
+    "HTTP/0.9": Close(b"hello"),
+    "status 999": b"HTTP/1.1 999 No\r\n" + LENGTH,
+    "status 20": Close(b"HTTP/1.1 20 No\r\n" + LENGTH),
+    "a broken chunk": Close(CHUNKED + b"zz\r\n{}\r\n0\r\n\r\n"),
+    "a chunk below nothing": Close(CHUNKED + b"-5\r\n{}\r\n0\r\n\r\n"),
+    "endless trailers": CHUNKED + b"2\r\n{}\r\n0\r\n" + b"X: y\r\n" * 20000,
+    "two lengths": Close(HEAD + b"Content-Length: 20\r\n" + LENGTH),
+    "a length below nothing": Close(HEAD + b"Content-Length: -5\r\n\r\n"),
+    "a length nobody can count": Close(HEAD + b"Content-Length: " + b"9" * 23 +
+                                       b"\r\n\r\n" + BODY),
+    "an unknown coding": HEAD + b"Content-Encoding: x\r\n" + LENGTH,
+    "a broken coding": HEAD + b"Content-Encoding: gzip\r\n" + LENGTH,
+    "a head without end": Close(b"HTTP/1.1 201 Created\r\n" + b"A" * 2000000),
+}
+
+
+def no_hostile_answer_is_a_success():
+    """One operation each; what may have happened is said to be unknown."""
+    cases = dict(HOSTILE, bomb=bomb())
+    names = sorted(cases)
+    with House() as h:
+        v = h.vendor(lambda r: cases[names[int(r.target.split("/")[-1])]])
+        h.endpoint("edc", v, idempotency="none", order="form",
+                   circuit={"fail_max": 1000}, max_in_flight=4)
+        h.command("submit", "--endpoint", "edc", "-", input="".join(
+            line(subject_key=str(i), path="/r/%d" % i)
+            for i in range(len(names))))
+        h.command("run", "--for", "20s", "--until-idle", codes=(0, 1, 75))
+        for o in h.operations():
+            what = names[int(o["subject_key"])]
+            expect(o["state"] == "dead" or not o["attempts"], what, "is",
+                   o["state"])
+            for a in h.json("show", o["op_id"])[0]["attempts"]:
+                expect(a["verdict"] == "unknown", what, a)
+        expect(h.states().get("dead", 0) >= 5, h.states())
+        h.verify()
+
+
 # Certificates, and what an environment would like
 
 def certificate(h, name, host, days="2"):
@@ -324,5 +389,6 @@ if __name__ == "__main__":
          nothing_waits_for_a_pipe_or_an_endless_device,
          a_closed_stream_is_no_place_for_our_words,
          files_are_their_owners_whatever_the_umask,
+         no_hostile_answer_is_a_success,
          a_certificate_that_does_not_verify_stops_the_endpoint,
          the_environment_leads_nowhere_and_keeps_no_keys, jobs=4)

@@ -65,6 +65,7 @@ E2E = \
 	tests/e2e/field_store.py \
 	tests/e2e/field_wire.py \
 	tests/e2e/kill.py \
+	tests/e2e/metrics.py \
 	tests/e2e/people.py \
 	tests/e2e/restore.py \
 	tests/e2e/safety.py \

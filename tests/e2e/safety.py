@@ -326,6 +326,33 @@ def no_hostile_answer_is_a_success():
         h.verify()
 
 
+def what_a_token_endpoint_quotes_shows_nowhere():
+    secret, person = "SECcanary77", "Zebrowski"
+    said = {"error": "bad %s of %s" % (secret, person),
+            "error_description": secret, "error_uri": person}
+    with House() as h:
+        v = h.vendor(lambda r: answer(
+            400, said, www_authenticate="Bearer realm=" + secret))
+        h.secret("s", secret)
+        h.endpoint("edc", v, credential={
+            "kind": "oauth2_client_credentials", "token_url": v.url + "/t",
+            "client_id": "c", "client_secret_file": "s"})
+        h.command("submit", "--endpoint", "edc", "-", input=line())
+        done = h.command("run", "--until-idle", codes=(1,))
+        seen = done.stdout + done.stderr
+        for words in (["status"], ["list"], ["audit list", "--limit", "0"]):
+            for more in ([], ["--json"]):
+                done = h.command(*words, *more, codes=None)
+                seen += done.stdout + done.stderr
+        for f in h.dir.iterdir():
+            if f.name not in ("s", "edcsync.json"):
+                seen += f.read_text(errors="replace")
+        for word in (secret, person):
+            expect(word not in seen, word, "shows:",
+                   seen[max(0, seen.find(word) - 200):][:260])
+        expect(v.requests, "nobody asked for a token")
+
+
 # Certificates, and what an environment would like
 
 def certificate(h, name, host, days="2"):
@@ -390,5 +417,6 @@ if __name__ == "__main__":
          a_closed_stream_is_no_place_for_our_words,
          files_are_their_owners_whatever_the_umask,
          no_hostile_answer_is_a_success,
+         what_a_token_endpoint_quotes_shows_nowhere,
          a_certificate_that_does_not_verify_stops_the_endpoint,
          the_environment_leads_nowhere_and_keeps_no_keys, jobs=4)

@@ -170,10 +170,14 @@ static const char ids_words[] =
 const struct command commands[] = {
 	{"submit", "[--endpoint=E] [--batch=ID] FILE...|-",
 	 "Take operations in from JSON lines",
-	 "Each line is one operation (fields: see README). What is already known\n"
-	 "is said and not added; a line that cannot be taken is refused with file,\n"
-	 "line and reason while the others go in. The same command again adds\n"
-	 "nothing.\n"
+	 "Each line is one operation. What is already known is said and not added;\n"
+	 "a line that cannot be taken is refused with file, line and reason while\n"
+	 "the others go in. The same command again adds nothing.\n"
+	 "Needed: study_oid, subject_key, form_oid, and payload (any JSON value)\n"
+	 "or payload_text or payload_file with content_type; endpoint unless\n"
+	 "--endpoint names it. Optional: event_oid, event_repeat, form_repeat,\n"
+	 "site_oid, record_key, method, path, op_id, source_created_at,\n"
+	 "source_author, source_system, source_record_id.\n"
 	 "Exit: 65 if a line was refused, else 1 if one needs a person, else 0.",
 	 submit_options, cmd_submit, NEED_CONFIG},
 	{"unclear list", "", "Lines kept for a person to decide",

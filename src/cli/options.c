@@ -183,7 +183,8 @@ static bool given_parse(struct given *g)
 	case OPT_DURATION:
 		return duration_parse(text, &g->number);
 	case OPT_TIME:
-		return time_parse(text, setup_utc_offset_min(now), &g->number);
+		return time_parse_person(text, now, setup_utc_offset_min(now),
+					 &g->number);
 	case OPT_FLAG:
 	case OPT_TEXT:
 	case OPT_LIST:

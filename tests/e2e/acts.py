@@ -148,7 +148,8 @@ def a_pause_binds_at_once():
         h.command("submit", "--endpoint", "edc", "-", input=subset(200))
         engine = h.start("run")
         wait_for("deliveries", lambda: len(sim.ledger()) > 5)
-        h.json("pause", "edc", "--reason", "vendor maintenance", *who)
+        h.json("pause", "edc", "--reason", "vendor maintenance",
+               "--until", "2099-01-01T14:00", *who)
         wait_for("what was in flight", lambda: not (
             h.states().get("sending", 0)))
         held = len(sim.ledger())

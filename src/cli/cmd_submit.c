@@ -53,8 +53,9 @@ static bool payload_file_read(void *ctx, const char *name, struct buf *out,
 		buf_addf(&path, "%s/%s", s->dir, name);
 	ok = setup_read_plain_file(buf_text(&path), LIMIT_LINE_BYTES, out);
 	if (!ok)
-		buf_addf(error, "%s", errno == ENODEV ? "it is no plain file"
-						      : strerror(errno));
+		buf_addf(error, "%s: %s", buf_text(&path),
+			 errno == ENODEV ? "it is no plain file"
+					 : strerror(errno));
 	buf_release(&path);
 	return ok;
 }

@@ -35,15 +35,22 @@ static int row_json(void *ctx, const struct unclear_row *row,
 static int row_text(void *ctx, const struct unclear_row *row,
 		    const char *endpoint)
 {
-	struct table *t = ((struct listing *)ctx)->table;
+	static const char *const titles[] = {"Id", "Endpoint", "Line", "Age",
+					     "Why"};
+	struct listing *l = ctx;
+	struct table *t;
 	char text[TIME_TEXT];
+
+	if (!l->table)
+		l->table = table_new(titles, ARRAY_SIZE(titles), NULL);
+	t = l->table;
 
 	snprintf(text, sizeof(text), "%lld", (long long)row->id);
 	table_cell(t, text);
 	table_cell(t, endpoint);
 	snprintf(text, sizeof(text), "%lld", (long long)row->line);
 	table_cell(t, text);
-	time_local(row->at_ms, setup_utc_offset_min(row->at_ms), text);
+	duration_text(setup_now_ms() - row->at_ms, text);
 	table_cell(t, text);
 	table_cell(t, row->why);
 	return 0;
@@ -51,9 +58,7 @@ static int row_text(void *ctx, const struct unclear_row *row,
 
 static int unclear_list(struct cli *cli)
 {
-	static const char *const titles[] = {"Id", "Endpoint", "Line", "Since",
-					     "Why"};
-	struct listing l = {cli, NULL};
+	struct listing l = {.cli = cli};
 	int code = setup_open_view(&cli->setup), r;
 
 	if (code)
@@ -61,9 +66,11 @@ static int unclear_list(struct cli *cli)
 	if (cli->json) {
 		r = view_unclear(cli->setup.view, row_json, &l);
 	} else {
-		l.table = table_new(titles, ARRAY_SIZE(titles), NULL);
 		r = view_unclear(cli->setup.view, row_text, &l);
-		table_print(l.table, &cli->out);
+		if (l.table)
+			table_print(l.table, &cli->out);
+		else if (r >= 0)
+			out_printf(&cli->out, "No line waits for a decision.\n");
 	}
 	if (r < 0)
 		return cli_fail(cli, store_exit_code(r), "%s",

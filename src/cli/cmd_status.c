@@ -439,9 +439,9 @@ static void text_need(const struct status *s, const struct need_line *need)
 		say_age(need->oldest_ms, s->page.now_ms, &line);
 	}
 	out_wrap(out, 9, 9, buf_text(&line));
-	out_printf(out, "%s", out_tone(out, TONE_DIM));
-	out_wrap(out, 0, 9, need->next);
-	out_printf(out, "%s", out_plain(out));
+	/* Never broken: it is there to be copied. */
+	out_printf(out, "%s         %s%s\n", out_tone(out, TONE_DIM),
+		   out_safe(out, need->next), out_plain(out));
 	buf_release(&line);
 }
 
@@ -555,9 +555,10 @@ static void text_audit(const struct status *s)
 	} else {
 		buf_adds(&line, ", not anchored");
 	}
-	buf_addf(&line, "; store %s, %lld KiB", s->cli->setup.store_path,
-		 (long long)(s->store_bytes / 1024));
 	out_wrap(&s->cli->out, 0, 0, buf_text(&line));
+	out_printf(&s->cli->out, "store %s, %lld KiB\n",
+		   out_safe(&s->cli->out, s->cli->setup.store_path),
+		   (long long)(s->store_bytes / 1024));
 	buf_release(&line);
 }
 

@@ -155,7 +155,7 @@ static void words_rejected(const struct op *op, struct buf *text)
 		 ? "The vendor took it in part and refused the rest"
 		 : "The vendor understood it and refused it");
 	/* An excerpt of JSON or XML is for the eye, not for the phone. */
-	if (op->error && *op->error && !strchr("{[<", *op->error))
+	if (op->error && *op->error && !strchr("{[<(", *op->error))
 		buf_addf(text, ": %s", op->error);
 	else if (op->reason == REASON_MOVED || op->reason == REASON_JOB_FAILED)
 		buf_addf(text, ": %s", op_reason_words(op->reason));

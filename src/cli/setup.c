@@ -491,8 +491,10 @@ int setup_need_store(const struct setup *setup)
 	struct stat st;
 
 	if (!setup->store_path)
-		return say(EX_CONFIG, "no store is named: give --store FILE or "
-			   "--config FILE");
+		return say(EX_CONFIG, "there is no configuration and no store "
+			   "is named: give --config FILE or --store FILE, "
+			   "or write ~/.config/edcsync/edcsync.json (edcsync "
+			   "config example prints one)");
 	if (stat(setup->store_path, &st) == 0)
 		return S_ISREG(st.st_mode) ? 0 :
 		       say(EX_NOINPUT, "the store %s is no plain file",

@@ -68,6 +68,7 @@ static void policy_text(struct out *out, const struct endpoint_config *e,
 {
 	int64_t at = now;
 	char wait[TIME_TEXT], ceiling[TIME_TEXT], due[TIME_TEXT];
+	struct buf then = BUF_INIT;
 	int zone = setup_utc_offset_min(now);
 
 	out_printf(out, "%s: up to %d sends\n", out_safe(out, e->name),
@@ -85,8 +86,10 @@ static void policy_text(struct out *out, const struct endpoint_config *e,
 			   due, wait, ceiling);
 	}
 	out_printf(out, "then, if it surely did not happen: a dead letter, "
-		   "reason exhausted\nif it may have happened: %s\n",
-		   unknown_words(e));
+		   "reason exhausted\n");
+	buf_addf(&then, "if it may have happened: %s", unknown_words(e));
+	out_wrap(out, 0, 0, buf_text(&then));
+	buf_release(&then);
 }
 
 int cmd_policy(struct cli *cli)

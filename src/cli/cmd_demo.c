@@ -141,7 +141,8 @@ static void summary_text(struct demo *d, const struct totals *t,
 	if (moving(t))
 		out_printf(out, "  on the way %5lld\n", (long long)moving(t));
 	out_printf(out, "The simulated EDC's own ledger: %zu records, %zu "
-		   "written twice, %lld lost.\n\nWhat you can do next:\n"
+		   "written twice, %lld lost.\n\nWhat you can do next "
+		   "(edcsync is build/edcsync until it is installed):\n"
 		   "  edcsync status -c %s/edcsync.json\n"
 		   "  edcsync list state:rejected -c %s/edcsync.json\n"
 		   "  edcsync find 1001-001 -c %s/edcsync.json\n"
@@ -198,7 +199,7 @@ static int deliver(struct demo *d)
 {
 	char seconds[32];
 	const char *const add[] = {"operator", "add", "demo", "--name",
-		"Demo Person", "--new-password-file", "password", NULL};
+		"Demo", "--new-password-file", "password", NULL};
 	const char *const submit[] = {"submit", "--endpoint", "demo-edc",
 		"visits.jsonl", NULL};
 	const char *const run[] = {"run", "--until-idle", "--for", seconds,

@@ -23,6 +23,9 @@ static const struct {
 	 "{\"arm\":(blinded),\"token\":(secret)}"},
 	{"{\"a/b\":1,\"status\":{\"x\":1}}",
 	 "{\"a/b\":1,\"status\":{\"x\":***}}"},
+	/* A sentence where a word belongs. */
+	{"{\"status\":\"no Jane Roe\"}", "{\"status\":***}"},
+	{"{\"status\":\"no\\tJane\"}", "{\"status\":***}"},
 	{"\"Jane\"", "***"}, {"[1,true,null]", "[***,***,***]"},
 	{"{}", "{}"}, {"", "(empty)"}, {"Jane Roe", "(8 bytes, not JSON)"},
 	{"{\"name\":\"Jane\"", "(14 bytes, not JSON)"},

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SHOWN_BYTES_MAX 66		/* a word of 64, quoted */
+
 /* Walking a document and writing it without its values. */
 struct masking {
 	const struct profile *profile;
@@ -96,6 +98,13 @@ static void push(struct masking *m, uint32_t kid, bool member, int index)
 	}
 }
 
+/* A sentence where a code or a state was expected may name a patient. */
+static bool prose(struct span raw)
+{
+	return raw.n > SHOWN_BYTES_MAX || memchr(raw.p, ' ', raw.n) ||
+		memchr(raw.p, '\\', raw.n);
+}
+
 static void masked(struct masking *m, uint32_t node, int depth);
 
 static void container(struct masking *m, uint32_t node, int depth)
@@ -139,6 +148,8 @@ static void masked(struct masking *m, uint32_t node, int depth)
 		return;
 	if (instead)
 		put(m->out, instead, strlen(instead));
+	else if (scalar && prose(json_raw(m->doc, node)))
+		put(m->out, "***", 3);
 	else if (scalar)
 		buf_addspan(m->out, json_raw(m->doc, node));
 	else

@@ -2,8 +2,9 @@
  * mask.h - floor 0: what may be seen of a payload or an answer.
  *
  * Values are masked unless the profile's `show` list names their pointer;
- * keys and structure stay. `secret` and `blinded` pointers never show.
- * Bounded; the result is escaped text. Field report B130.
+ * keys and structure stay; a sentence, or a word over 64 bytes, is masked
+ * there too: it may quote a person or a secret. `secret` and `blinded`
+ * pointers never show. Bounded; the result is escaped text. Field report B130.
  */
 #ifndef EDCSYNC_CORE_MASK_H
 #define EDCSYNC_CORE_MASK_H

@@ -4,6 +4,7 @@
  */
 #include "cli/command.h"
 #include "core/classify.h"
+#include "core/timefmt.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -168,24 +169,48 @@ static void print_json(struct out *out, const struct verdict_out *v)
 	out_close(out, '}');
 }
 
+/* What a verdict leads to, for a reader who has not met our words. */
+static const char *verdict_means(enum verdict v)
+{
+	static const char *const words[VERDICT_COUNT] = {
+		[VERDICT_COMMIT] = "it is at the vendor; the end",
+		[VERDICT_POLL] = "accepted; the vendor's job is watched",
+		[VERDICT_REFRESH] = "log in anew, then again",
+		[VERDICT_PACE] = "not done; again later, and slower",
+		[VERDICT_RETRY] = "not done; sent again after a wait",
+		[VERDICT_UNKNOWN] = "it may have happened; settled as the "
+			"endpoint's idempotency says",
+		[VERDICT_REJECT] = "refused as it is; the end",
+		[VERDICT_HALT] = "the endpoint stops; a person resumes it",
+		[VERDICT_STILL] = "the job runs; asked again later",
+		[VERDICT_VANISHED] = "the job is not known any more",
+		[VERDICT_PARTIAL] = "some of it was refused; the end",
+	};
+
+	return words[v] ? words[v] : "only a look-up answers so";
+}
+
 static void print_text(struct cli *cli, const struct verdict_out *v)
 {
 	struct out *out = &cli->out;
+	char wait[TIME_TEXT];
 
 	out_printf(out, "%s  by rule %s\n", verdict_name(v->verdict),
 		   out_safe(out, v->rule));
+	out_printf(out, "  means  %s\n", verdict_means(v->verdict));
 	if (v->why[0])
 		out_printf(out, "  why    %s\n", out_safe(out, v->why));
-	if (v->say[0])
+	if (v->say[0] && strcmp(v->say, v->why) != 0)
 		out_printf(out, "  says   %s\n", out_safe(out, v->say));
 	if (v->todo[0])
 		out_printf(out, "  do     %s\n", out_safe(out, v->todo));
 	if (v->halt != HALT_NONE)
 		out_printf(out, "  halts  %s: %s\n", halt_reason_name(v->halt),
 			   halt_reason_words(v->halt));
-	if (v->retry_after_ms >= 0)
-		out_printf(out, "  wait   %lld ms as told\n",
-			   (long long)v->retry_after_ms);
+	if (v->retry_after_ms >= 0) {
+		duration_text(v->retry_after_ms, wait);
+		out_printf(out, "  wait   %s, as the vendor told\n", wait);
+	}
 	if (v->job_id[0])
 		out_printf(out, "  job    %s\n", out_safe(out, v->job_id));
 	if (v->poll_url[0])

@@ -503,10 +503,11 @@ int work_claim(struct store *st, const struct credit *credit,
 		.left = credit->total, .retries = credit->retries,
 		.tail = out};
 	bool open;
-	int rc = gates_open(&c, &open);
+	int rc;
 
 	assert(credit->config && (st->tx == TX_WRITING ||
 				  st->tx == TX_SAVED));
+	rc = gates_open(&c, &open);
 	if (rc || !open)
 		return rc;
 	while (*c.tail)

@@ -439,6 +439,49 @@ static void a_claim_works_in_a_savepoint(void **state)
 	assert_int_equal(room_free(list), 1);
 }
 
+static int fail_later(void *ctx, const char *slot, int64_t n)
+{
+	int64_t *left = ctx;
+
+	(void)slot, (void)n;
+	return *left > 0 && --*left == 0 ? ST_IO : 0;
+}
+
+/* Whatever statement of a claim the disk refuses: trouble is told, nothing
+ * is kept, and the same claim works afterwards. */
+static void a_claim_fails_at_any_statement(void **state)
+{
+	struct credit credit = {.total = 2, .retries = 2};
+	struct intent *list = NULL;
+	struct store *st;
+	int64_t left = 0, id;
+	int rc;
+
+	START(PROFILE_PLAIN, "");
+	id = room_add(&room, "U1", "F1", 1);
+	room_add(&room, "U2", "F1", 1);
+	assert_int_equal(store_fault_open(room.store, fail_later, &left, &st),
+			 ST_OK);
+	room.store = st;
+	credit.endpoint = room.endpoint;
+	credit.config = room.ec;
+	for (int64_t n = 1; ; n++) {
+		room_begin(&room);
+		left = n;
+		rc = work_claim(st, &credit, "1@test", room_random, &room,
+				room.now, &list);
+		if (rc >= 0)
+			break;
+		st->ops->rollback(st);
+		room_free(list);
+		list = NULL;
+		assert_int_equal(room_state(&room, id, NULL), OP_QUEUED);
+	}
+	left = 0;
+	room_commit(&room);
+	assert_int_equal(room_free(list), 2);
+}
+
 #define BOTH(test) \
 	{#test " (sqlite)", test, NULL, teardown, &on_sqlite}, \
 	{#test " (memory)", test, NULL, teardown, &in_memory}
@@ -460,6 +503,7 @@ int main(int argc, char **argv)
 		BOTH(a_restored_store_sends_no_older_version),
 		BOTH(a_record_in_two_lanes_never_overlaps),
 		BOTH(a_claim_works_in_a_savepoint),
+		BOTH(a_claim_fails_at_any_statement),
 	};
 
 	if (argc > 1)

@@ -207,7 +207,8 @@ def numbers_agree_through_a_kill_and_a_restart():
         engine, where = start(h)
         last = while_it_works(
             h, where, half + 3, None, lambda now: now.sum(
-                "edcsync_operations", state="committed") >= 5)
+                "edcsync_operations", state="committed") >= 5 and now.sum(
+                "edcsync_dead_letters", endpoint="shut") == 3)
         engine.send_signal(signal.SIGKILL)
         engine.wait()
         engine, where = start(h)

@@ -33,6 +33,7 @@ struct need_line {
 struct status {
 	struct cli *cli;
 	struct view_page page;
+	bool summary;			/* the last words of `run` */
 	bool engine;
 	int64_t engine_pid;
 	char engine_host[64], engine_state[16];
@@ -389,6 +390,8 @@ static void text_engine(const struct status *s)
 			   out_safe(out, s->engine_state),
 			   (long long)s->engine_pid,
 			   out_safe(out, s->engine_host));
+	else if (s->summary)
+		out_printf(out, "the engine has ended");
 	else
 		out_printf(out, "%sno engine runs%s, nothing is sent; start "
 			   "one: edcsync run", out_tone(out, TONE_BAD),
@@ -573,7 +576,8 @@ static void print_text(const struct status *s)
 
 int status_print(struct cli *cli, size_t *needs, bool *engine)
 {
-	struct status s = {.cli = cli, .page = say_page(cli)};
+	struct status s = {.cli = cli, .page = say_page(cli),
+			   .summary = needs != NULL};
 	int code = setup_open_view(&cli->setup), rc;
 
 	if (code)

@@ -199,7 +199,9 @@ static void what_cell(struct table *table, const struct json *doc)
 {
 	static const char *const parts[] = {"/kind", "/status", "/verdict",
 					    "/rule", "/resolution",
-					    "/reason_code", "/reason"};
+					    "/reason_code", "/reason",
+					    "/detail/operator",
+					    "/detail/what"};
 	struct buf text = BUF_INIT;
 	bool old = body_text(doc, "/old_value", &text);
 

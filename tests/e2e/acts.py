@@ -123,6 +123,8 @@ def a_discard_is_signed_at_the_terminal_and_can_be_undone():
         shown = h.json("show", op)[0]
         signed = [i for i in shown["interventions"] if i["signature"]]
         expect(signed, shown["interventions"])
+        trail = h.command("audit list").stdout
+        expect("jdoe signed in" in trail, "who signed in?", trail)
         h.json("undiscard", op, "--reason", "was right after all", *who)
         expect(h.states() == {"rejected": 1}, h.states())
         h.verify()

@@ -84,7 +84,7 @@ static const struct option_row pause_options[] = {
 static const struct option_row resume_options[] = {
 	REASON_OPTIONS,
 	{"target", OPT_TEXT, "same|other",
-	 "answers target_changed: is it the same system?"},
+	 "same or another system? Answers target_changed"},
 	ACTOR_OPTIONS, OPTION_END
 };
 

@@ -338,7 +338,7 @@ static int finish_item(struct doing *d, struct target *t, unsigned flags)
 static int do_item(struct doing *d, struct act_item *item)
 {
 	struct target t = {.item = item};
-	unsigned flags;
+	unsigned flags = 0;
 	int rc;
 
 	op_init(&t.op);
@@ -349,8 +349,10 @@ static int do_item(struct doing *d, struct act_item *item)
 		t.old = t.op.state;
 		t.seen = t.op.version;
 		flags = t.op.flags;
-		t.endpoint = endpoint_name(d->st, t.op.endpoint);
+		rc = endpoint_name(d->st, t.op.endpoint, &t.endpoint);
 		t.config = config_of(d->act, t.endpoint);
+	}
+	if (rc == ST_OK) {
 		if (item->version != t.op.version)
 			act_tell_winner(d, &t);
 		else if (act_apply(d, &t, &rc))

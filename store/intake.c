@@ -506,16 +506,19 @@ static int accept_line(struct store *st, const struct unclear_row *row,
 		       const struct config *config, int64_t now_ms,
 		       struct line_result *result)
 {
-	char *name = endpoint_name(st, row->endpoint);
-	struct intake_in in = {.config = config, .endpoint = name};
+	char *name = NULL;
+	struct intake_in in = {.config = config};
 	struct submission_row from = {.batch = row->batch};
 	struct taking t = {.st = st, .all = config, .number = row->line,
 		.from = row->batch ? &from : NULL, .now_ms = now_ms,
 		.result = result};
 	struct line line;
 	bool held = false;
-	int rc = ST_OK;
+	int rc = endpoint_name(st, row->endpoint, &name);
 
+	if (rc)
+		return rc;
+	in.endpoint = name;
 	taking_init(&t);
 	t.line = &line;
 	if (line_parse(&line, span_of(row->line_text), &in, result)) {

@@ -284,24 +284,28 @@ static int is_it(void *ctx, const struct endpoint_row *row)
 	return 1;
 }
 
-char *endpoint_name(struct store *st, int64_t endpoint)
+int endpoint_name(struct store *st, int64_t endpoint, char **name)
 {
 	struct name_of want = {endpoint, NULL};
+	int rc = st->ops->endpoint_each(st, is_it, &want);
 
-	st->ops->endpoint_each(st, is_it, &want);
-	return want.name;
+	*name = want.name;
+	return rc < 0 ? rc : ST_OK;
 }
 
 static int audit_endpoint(struct store *st, enum audit_type type,
 			  int64_t endpoint, const char *old, const char *now,
 			  const char *why, int64_t now_ms)
 {
-	char *name = endpoint_name(st, endpoint);
+	char *name = NULL;
 	struct audit_event e = {.type = type, .at_ms = now_ms,
-		.endpoint = name, .backoff_ms = -1, .old_value = old,
-		.new_value = now, .reason = why};
-	int rc = audit_append(st, &e, NULL);
+		.backoff_ms = -1, .old_value = old, .new_value = now,
+		.reason = why};
+	int rc = endpoint_name(st, endpoint, &name);
 
+	e.endpoint = name;
+	if (rc == ST_OK)
+		rc = audit_append(st, &e, NULL);
 	free(name);
 	return rc;
 }

@@ -30,8 +30,8 @@ struct state_change {
 };
 int audit_state(struct store *, const struct state_change *, int64_t now_ms);
 
-/* Owned by the caller; NULL when there is no such endpoint. */
-char *endpoint_name(struct store *, int64_t endpoint);
+/* *name is owned by the caller; NULL when there is no such endpoint. */
+int endpoint_name(struct store *, int64_t endpoint, char **name);
 
 /* A request row is answered. */
 int request_done(struct store *, int64_t id, const char *state,

@@ -602,6 +602,14 @@ static void test_internal_keeps_the_doubt(void **state)
 	assert_int_equal(s.op.state, OP_DEAD);
 	assert_true(s.op.flags & OP_OUTCOME_UNKNOWN);
 	done(&s);
+	/* The vendor has its job: it may come to its end any time. */
+	scene(&s, MODE_KEY);
+	s.op.state = OP_POLLING;
+	s.op.flags = OP_ACCEPTED;
+	settle_internal(&s.op, false, T0);
+	assert_int_equal(s.op.state, OP_DEAD);
+	assert_true(s.op.flags & OP_OUTCOME_UNKNOWN);
+	done(&s);
 }
 
 static void test_lanes(void **state)

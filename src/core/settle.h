@@ -83,7 +83,8 @@ void settle_open_wait(struct op *, int64_t now_ms);
  * (circuit_count); the answer is never early. */
 bool settle_open_wait_over(const struct op *, const struct circuit *,
 			   const struct circuit_policy *);
-/* Its row cannot be stored. after_send: an attempt may have happened. */
+/* Its row cannot be stored. after_send: an attempt may have happened; what
+ * the vendor accepted is of unknown outcome, too. */
 void settle_internal(struct op *, bool after_send, int64_t now_ms);
 
 /*

@@ -71,7 +71,8 @@ bool settle_open_wait_over(const struct op *op, const struct circuit *circuit,
 
 void settle_internal(struct op *op, bool after_send, int64_t now_ms)
 {
-	if (after_send) {
+	/* A job that the vendor took goes on there, unseen. */
+	if (after_send || op->flags & OP_ACCEPTED) {
 		op->flags |= OP_OUTCOME_UNKNOWN;
 		op->flags &= ~OP_ABSENT_PROVEN;
 	}

@@ -225,9 +225,11 @@ static bool is_urgent(const struct taking *t)
 	return filter_match(t->config->urgent, &row, t->now_ms);
 }
 
-static void fill_op(struct taking *t)
+static int fill_op(struct taking *t)
 {
 	struct op *op = &t->line->op;
+	bool restored;
+	int rc;
 
 	op->state = op->state_before = OP_QUEUED;
 	op->next = NEXT_SEND;
@@ -243,8 +245,10 @@ static void fill_op(struct taking *t)
 	op->rank = is_urgent(t) ? OP_RANK_URGENT : OP_RANK_NORMAL;
 	op->lane = settle_lane(op, t->config->order);
 	/* Our op_id is derived: a look-up finds what the lost days sent. */
-	if (store_is_restored(t->st))
+	rc = store_restored(t->st, &restored);
+	if (restored)
 		settle_restored(op, t->config, t->now_ms);
+	return rc;
 }
 
 static void detail_text(struct buf *out, const char *name, const char *value)
@@ -288,8 +292,9 @@ static int insert(struct taking *t)
 
 	if (rc)
 		return rc == ST_EXISTS ? ST_OK : rc;
-	fill_op(t);
-	rc = op_claimable(op->state) ? lane_admit(t->st, op) : ST_OK;
+	rc = fill_op(t);
+	if (rc == ST_OK && op_claimable(op->state))
+		rc = lane_admit(t->st, op);
 	if (rc == ST_OK)
 		rc = t->st->ops->op_insert(t->st, op,
 					   buf_span(&t->line->payload),

@@ -67,14 +67,21 @@ int work_request_done(struct store *st, int64_t id, bool good,
 	return request_done(st, id, good ? "done" : "failed", words);
 }
 
-bool store_is_restored(struct store *st)
+int store_restored(struct store *st, bool *restored)
 {
 	struct buf value = BUF_INIT;
-	bool restored = st->ops->meta_get(st, META_RESTORED, &value) == ST_OK &&
-			value.len > 0;
+	int rc = st->ops->meta_get(st, META_RESTORED, &value);
 
+	*restored = rc == ST_OK && value.len > 0;
 	buf_release(&value);
-	return restored;
+	return rc < 0 ? rc : ST_OK;
+}
+
+bool store_is_restored(struct store *st)
+{
+	bool restored;
+
+	return store_restored(st, &restored) == ST_OK && restored;
 }
 
 /* Calls change() for every operation in one of the states that wait, oldest

@@ -48,5 +48,6 @@ int work_looks_left(struct store *, const struct endpoint_state *,
 
 /* Which endpoints are restored and not yet released (META_RESTORED). */
 bool store_is_restored(struct store *);
+int store_restored(struct store *, bool *restored);	/* with its trouble */
 
 #endif

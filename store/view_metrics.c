@@ -161,12 +161,12 @@ static int oldest_queued(struct view *view, struct view_metrics_endpoint *e)
 	return rc;
 }
 
-/* As many as are on the wire. */
+/* As many as are on the wire. CROSS: the few rows of flight come first. */
 static int oldest_sending(struct view *view, struct view_metrics *m)
 {
-	struct query *q = DB_Q(view->db, "SELECT o.endpoint,"
-		" min(o.state_since_ms) FROM flight f JOIN operation o"
-		" ON o.op = f.op WHERE o.state = 1 GROUP BY o.endpoint");
+	struct query *q = DB_Q(view->db, "SELECT f.endpoint,"
+		" min(o.state_since_ms) FROM flight f CROSS JOIN operation o"
+		" ON o.op = f.op WHERE o.state = 1 GROUP BY f.endpoint");
 	int rc;
 
 	while ((rc = query_step(q)) == ST_OK) {

@@ -151,16 +151,18 @@ static bool may_sign(const struct act *act, struct store *st)
 	return good;
 }
 
+bool act_permitted(const struct act *act)
+{
+	return right_held(act->roles, verbs[act->verb].right) ||
+	       (act->verb == ACT_REPLAY &&
+		right_held(act->roles, RIGHT_REPLAY_UNSENT));
+}
+
 const char *act_right_trouble(const struct act *act, struct store *st,
 			      const struct act_item *items, size_t n,
 			      struct buf *words)
 {
-	enum right right = verbs[act->verb].right;
-	bool held = right_held(act->roles, right) ||
-		    (act->verb == ACT_REPLAY &&
-		     right_held(act->roles, RIGHT_REPLAY_UNSENT));
-
-	if (!held) {
+	if (!act_permitted(act)) {
 		buf_addf(words, "%s has not the right to %s",
 			 act->actor->id, act_verb_name(act->verb));
 		return buf_text(words);

@@ -69,6 +69,9 @@ struct act_item {
 /* Does policy ask for a signature for this act on this many? */
 bool act_needs_signature(const struct act *, const struct act_item *, size_t n,
 			 struct store *, struct buf *why);
+/* Do the actor's roles hold the right at all? (It may still be refused item
+ * by item.) */
+bool act_permitted(const struct act *);
 /* NULL when reason and code are fine, else a sentence. */
 const char *act_reason_check(const struct act *);
 

@@ -37,7 +37,8 @@ static void item_json(struct out *out, const struct act_item *item)
 	out_close(out, '}');
 }
 
-int items_report(struct cli *cli, const struct act_item *items, size_t n)
+int items_report(struct cli *cli, const struct act *act,
+		 const struct act_item *items, size_t n)
 {
 	size_t good = 0;
 
@@ -54,6 +55,8 @@ int items_report(struct cli *cli, const struct act_item *items, size_t n)
 	}
 	if (!cli->json && n > 1)
 		out_printf(&cli->out, "%zu of %zu done\n", good, n);
+	if (!act_permitted(act))
+		return EXIT_NO_PERMISSION;
 	return good == n ? EXIT_DONE : EXIT_PERSON;
 }
 
@@ -90,6 +93,8 @@ void act_fill(struct cli *cli, struct act *act, const struct person *who)
 			cli_flag(cli, "dry-run"),
 		.config = cli->setup.config,
 	};
+	if (act->dry_run && !act->reason)
+		act->reason = "dry run";
 }
 
 int act_authenticate(struct cli *cli, struct act *act, struct person *who,
@@ -122,7 +127,7 @@ static int file_act(struct cli *cli, struct act *act, struct choice *choice)
 	r = requests_wait(cli, choice->v, choice->n);
 	if (r)
 		return r;
-	return items_report(cli, choice->v, choice->n);
+	return items_report(cli, act, choice->v, choice->n);
 }
 
 static int act_run(struct cli *cli, struct person *who)

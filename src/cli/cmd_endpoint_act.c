@@ -44,7 +44,7 @@ static int file_act(struct cli *cli, struct act *act, const char *endpoint)
 		return code;
 	if (!item.op_id[0])
 		text_set(item.op_id, sizeof(item.op_id), span_of(endpoint));
-	return items_report(cli, &item, 1);
+	return items_report(cli, act, &item, 1);
 }
 
 static enum act_verb verb_of(const struct cli *cli)
@@ -111,7 +111,7 @@ int cmd_audit_declare_gap(struct cli *cli)
 		code = r < 0 ? cli_fail(cli, store_exit_code(r),
 					"nothing was done: %s",
 					store_error(cli->setup.store))
-			     : items_report(cli, &item, 1);
+			     : items_report(cli, &act, &item, 1);
 	}
 	person_release(&who);
 	return code;

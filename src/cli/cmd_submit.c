@@ -264,9 +264,9 @@ static int summary(struct submit *s)
 	if (s->progress)
 		fputc('\n', stderr);
 	if (!s->cli->json)
-		out_printf(&s->cli->out, "%lld lines: %lld queued, %lld newer, "
+		out_printf(&s->cli->out, "%lld line%s: %lld queued, %lld newer, "
 			   "%lld known, %lld unclear, %lld refused\n",
-			   (long long)s->lines,
+			   (long long)s->lines, s->lines == 1 ? "" : "s",
 			   (long long)s->count[SUBMIT_QUEUED],
 			   (long long)s->count[SUBMIT_NEWER],
 			   (long long)s->count[SUBMIT_EXISTS],

@@ -110,7 +110,8 @@ static int unclear_decide_all(struct cli *cli, enum act_verb verb)
 	for (int i = 0; !code && i < cli->args_n; i++)
 		code = decide_one(cli, &act, cli->args[i], &items[i]);
 	if (!code)
-		code = items_report(cli, items, (size_t)cli->args_n);
+		code = items_report(cli, &act, items,
+				    (size_t)cli->args_n);
 	person_release(&who);
 	free(items);
 	return code;

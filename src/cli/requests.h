@@ -19,7 +19,9 @@ void act_fill(struct cli *, struct act *, const struct person *);
 int act_authenticate(struct cli *, struct act *, struct person *,
 		     const struct act_item *, size_t n);
 const char *reason_of(struct cli *);
-/* Prints one outcome an id; EXIT_DONE, or EXIT_PERSON if any was not done. */
-int items_report(struct cli *, const struct act_item *, size_t n);
+/* Prints one outcome an id; EXIT_DONE, EXIT_PERSON if any was not done, or
+ * EXIT_NO_PERMISSION when the role lacks the right. */
+int items_report(struct cli *, const struct act *, const struct act_item *,
+		 size_t n);
 
 #endif

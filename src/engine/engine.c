@@ -343,12 +343,24 @@ static void add_looks(struct engine *e, struct batch *b)
 	b->want_idle = b->ends && calm(e);
 }
 
+/* While the wire is full and as much waits behind it, outcomes gather: fewer
+ * commits write and sync less for the same work. */
+static bool gathers(const struct engine *e)
+{
+	const struct batch *b = e->filling;
+
+	return b->outcomes_n > 0 && b->outcomes_n < GATHER_MAX &&
+	       !e->stop_boot_ms &&
+	       e->now.boot_ms - e->sent_boot_ms < GATHER_MS &&
+	       engine_fed(e->world);
+}
+
 static void submit(struct engine *e)
 {
 	struct batch *b = e->filling;
 	bool claim = e->due_ms <= e->now.utc_ms && !e->stop_boot_ms;
 
-	if (!e->spare || e->last_sent)
+	if (!e->spare || e->last_sent || gathers(e))
 		return;
 	b->now_ms = e->now.utc_ms;
 	engine_batch(e->world, e->now, claim, b->credits, b->changes);
@@ -372,6 +384,7 @@ static void submit(struct engine *e)
 	e->filling = e->spare;
 	e->spare = NULL;
 	e->sent_offset_ms = e->offset_ms;
+	e->sent_boot_ms = e->now.boot_ms;
 	committer_submit(e->committer, b);
 }
 

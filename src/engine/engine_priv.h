@@ -20,6 +20,9 @@
 #define LIVE_MS 200			/* live rows and gauges, at most */
 #define INTENTS_A_STEP 64
 #define ENDS_MS 1000			/* what time has ended; idleness */
+#define GATHER_MS 8			/* outcomes gather while the wire is
+					 * fed, at most so long ... */
+#define GATHER_MAX 256			/* ... and so many */
 #define CALM_MS 50			/* the first look for idleness */
 #define FRUITLESS_MS 100		/* from a claim in vain to the next */
 
@@ -48,6 +51,7 @@ struct engine {
 	pthread_t thread;
 	struct clock_now now;
 	int64_t offset_ms;		/* UTC - boot time */
+	int64_t sent_boot_ms;		/* when the last batch was */
 	int64_t sent_offset_ms;		/* when the batch under way was sent */
 	struct engine_world *world;
 	struct wire *wire;

@@ -416,6 +416,17 @@ void engine_step(struct engine_world *w, struct clock_now now,
 
 /* ---- credits ------------------------------------------------------------ */
 
+/*
+ * How far intents may be ahead of the wire. Ahead means: durable, so that the
+ * wire stays full while a batch commits; after a crash each counts as of
+ * unknown outcome. Where that costs a look or a resend the window is wide;
+ * where it costs a person (mode none) it is not.
+ */
+static int window(const struct endpoint_config *c)
+{
+	return c->max_in_flight * (c->idempotency == MODE_NONE ? 2 : 4);
+}
+
 /* How many more intents the endpoint may hold. */
 static int credit_total(struct engine_world *w, struct place *p)
 {
@@ -428,7 +439,7 @@ static int credit_total(struct engine_world *w, struct place *p)
 		return 0;
 	/* A slow start claims little ahead; room for one more lets the one
 	 * that brought a halt go last. */
-	total = (allows < max ? allows + 1 : 2 * max) - held;
+	total = (allows < max ? allows + 1 : window(p->config)) - held;
 	/* One, to want a token for; another where one has to go last. */
 	first = p->state.halt_op && !p->others_through ? 2 : 1;
 	if (!p->cred.usable && p->config->credential.kind != CRED_NONE &&
@@ -566,6 +577,23 @@ int engine_in_flight(const struct engine_world *w)
 	for (size_t i = 0; i < w->places; i++)
 		n += w->place[i].ready_n;
 	return n;
+}
+
+bool engine_fed(const struct engine_world *w)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < w->places; i++) {
+		const struct place *p = &w->place[i];
+		int max = p->config->max_in_flight;
+
+		if (p->on_wire == 0 && p->ready_n == 0)
+			continue;
+		if (p->on_wire < max || p->ready_n < max)
+			return false;
+		any = true;
+	}
+	return any;
 }
 
 int engine_on_wire(const struct engine_world *w)

@@ -131,6 +131,9 @@ void engine_outcome_back(struct engine_world *, struct outcome *);
 /* Intents held and transfers on the wire. 0: nothing more will come. */
 int engine_in_flight(const struct engine_world *);
 int engine_on_wire(const struct engine_world *);
+/* Wherever something is under way the wire is full, and as much again waits
+ * behind it: a commit now would not make anything faster. */
+bool engine_fed(const struct engine_world *);
 const struct endpoint_state *engine_state(const struct engine_world *,
 					  size_t endpoint);
 

@@ -220,6 +220,7 @@ static double program_run(const struct bench *b, long *rss_kib)
 
 	wipe(b);
 	submit(b, 0, b->operations);
+	sync();		/* what the preparation wrote is not measured */
 	begin = now_s();
 	if (run_program(b, argv, &usage))
 		die("run");
@@ -253,6 +254,7 @@ static void drain(const struct bench *b)
 
 	bare_run(b);
 	for (int i = 0; i < b->rounds; i++) {
+		sync();
 		bare[i] = bare_run(b);
 		ours[i] = program_run(b, &rss);
 		most = rss > most ? rss : most;

@@ -459,24 +459,29 @@ static int stamp(struct db *db, int version, const char *program,
 	return rc;
 }
 
-/* One version, inside one transaction. Another process may have done it
- * while we waited for the lock: then there is nothing left to do. */
-static int step(struct db *db, int version, const char *program,
-		int64_t now_ms)
+static int one_version(struct db *db, int version, const char *program,
+		       int64_t now_ms)
 {
 	const char *const *sql = history[version - 1];
-	int held = 0, rc, i;
+	int rc = ST_OK;
+
+	for (int i = 0; !rc && sql[i]; i++)
+		rc = one_statement(db, version, i, sql[i]);
+	return rc ? rc : stamp(db, version, program, now_ms);
+}
+
+/* Versions up to `last`, inside one transaction. Another process may have
+ * done it while we waited for the lock: then nothing is left to do. */
+static int step(struct db *db, int last, const char *program, int64_t now_ms)
+{
+	int held = 0, rc;
 
 	rc = db_exec(db, "BEGIN IMMEDIATE", DB_HERE);
 	if (rc)
 		return rc;
 	rc = migrate_version(db, &held);
-	if (!rc && held < version) {
-		for (i = 0; !rc && sql[i]; i++)
-			rc = one_statement(db, version, i, sql[i]);
-		if (!rc)
-			rc = stamp(db, version, program, now_ms);
-	}
+	while (!rc && held < last)
+		rc = one_version(db, ++held, program, now_ms);
 	if (!rc)
 		rc = db_exec(db, "COMMIT", DB_HERE);
 	if (rc)
@@ -494,6 +499,11 @@ int migrate(struct db *db, const char *program, int64_t now_ms, int *from,
 	if (rc)
 		return rc;
 	*from = version;
+	/* A new store is born whole: nobody meets one of an older schema. */
+	if (!version) {
+		version = migrate_newest();
+		rc = step(db, version, program, now_ms);
+	}
 	while (!rc && version < migrate_newest()) {
 		version++;
 		rc = step(db, version, program, now_ms);

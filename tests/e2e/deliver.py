@@ -132,7 +132,7 @@ def oauth(h, sim):
 def tokens_expire_in_mid_sequence():
     with House() as h:
         sim = h.sim({"name": "tokens", "auth": "oauth2",
-                     "oauth2": {"expires_in": 3600, "uses": 25}})
+                     "oauth2": {"expires_in": 3600, "uses": 80}})
         h.endpoint("edc", sim, credential=oauth(h, sim))
         submit(h, OPS.read_text())
         h.command("run", "--until-idle")

@@ -126,7 +126,6 @@ SLOT(control_get, (int64_t a, struct endpoint_control *b), (a, b))
 SLOT(control_put, (const struct endpoint_control *a), (a))
 SLOT(ruleset_put, (const char *a, const char *b, struct span c), (a, b, c))
 SLOT(record_intern, (struct record *a), (a))
-SLOT(record_started, (int64_t a, int64_t b), (a, b))
 SLOT(record_newest, (int64_t a, struct op *b), (a, b))
 SLOT(record_same,
      (int64_t a, const char *b, const char *c, const char *d, struct op *e),
@@ -199,7 +198,6 @@ static const struct store_ops fault_ops = {
 	.control_put = f_control_put,
 	.ruleset_put = f_ruleset_put,
 	.record_intern = f_record_intern,
-	.record_started = f_record_started,
 	.record_newest = f_record_newest,
 	.record_same = f_record_same,
 	.record_earlier = f_record_earlier,

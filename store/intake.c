@@ -301,9 +301,6 @@ static int insert(struct taking *t)
 					   buf_span(&t->line->sent));
 	if (rc == ST_OK && op_claimable(op->state))
 		rc = lane_entered(t->st, op, t->config);
-	if (rc == ST_OK && op->flags & OP_OUTCOME_UNKNOWN)
-		rc = t->st->ops->record_started(t->st, op->record.id,
-						op->place);
 	if (rc == ST_OK)
 		rc = remember(t, op->op);
 	if (rc == ST_OK)

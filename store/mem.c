@@ -249,7 +249,6 @@ static const struct store_ops mem_ops = {
 	.control_put = mem_control_put,
 	.ruleset_put = mem_ruleset_put,
 	.record_intern = mem_record_intern,
-	.record_started = mem_record_started,
 	.record_newest = mem_record_newest,
 	.record_same = mem_record_same,
 	.record_earlier = mem_record_earlier,

@@ -78,6 +78,9 @@ size_t mem_find(const struct mem_table *, bool (*fits)(const void *row,
 void *mem_copy(const void *p, size_t size);
 bool mem_text_eq(const char *a, const char *b);	/* NULL equals NULL only */
 
+/* An operation of this place came to the record's others. */
+void mem_record_many(struct mem_store *, int64_t record, int64_t place);
+
 void mem_free_endpoint(void *);
 void mem_free_control(void *);
 void mem_free_record(void *);
@@ -98,7 +101,6 @@ store_control_get_fn mem_control_get;
 store_control_put_fn mem_control_put;
 store_ruleset_put_fn mem_ruleset_put;
 store_record_intern_fn mem_record_intern;
-store_record_started_fn mem_record_started;
 store_record_newest_fn mem_record_newest;
 store_record_same_fn mem_record_same;
 store_record_earlier_fn mem_record_earlier;

@@ -50,7 +50,7 @@ int mem_op_get(struct store *st, int64_t op, struct op *out)
 		return ST_NONE;
 	op_copy(out, &m->op);
 	r = ms(st)->records.rows[m->op.record.id - 1];
-	out->record.newest_started = r->newest_started;
+	out->record.newest_of_many = r->newest_of_many;
 	return ST_OK;
 }
 
@@ -116,6 +116,20 @@ int mem_payload(struct store *st, int64_t op, bool original, struct buf *out)
 	return ST_OK;
 }
 
+/* The record has others: they and this one know of each other from now on. */
+static void meet_others(struct mem_store *s, const struct op *op)
+{
+	for (size_t i = 0; i < s->ops.n; i++) {
+		const struct op *other =
+			&((struct mem_op *)s->ops.rows[i])->op;
+
+		if (other->record.id != op->record.id)
+			continue;
+		mem_record_many(s, op->record.id, op->place > other->place ?
+				op->place : other->place);
+	}
+}
+
 int mem_op_insert(struct store *st, struct op *op, struct span payload,
 		  struct span sent)
 {
@@ -131,6 +145,7 @@ int mem_op_insert(struct store *st, struct op *op, struct span payload,
 	op->op = (int64_t)s->ops.n + 1;
 	if (!op->place)
 		op->place = op->op;
+	meet_others(s, op);
 	mem_add(s, &s->ops, copy_op(op, op_blocks(op->state, op->flags,
 						  false)));
 	p = xcalloc(1, sizeof(*p));

@@ -196,29 +196,25 @@ int mem_record_intern(struct store *st, struct record *r)
 	assert(r && r->endpoint > 0);
 	i = mem_find(t, is_record, r);
 	r->id = (int64_t)i + 1;
-	r->newest_started = 0;
+	r->newest_of_many = 0;
 	if (i == t->n)
 		mem_add(ms(st), t, copy_record(r));
 	else
-		r->newest_started =
-			((struct record *)t->rows[i])->newest_started;
+		r->newest_of_many =
+			((struct record *)t->rows[i])->newest_of_many;
 	return ST_OK;
 }
 
-int mem_record_started(struct store *st, int64_t record, int64_t place)
+void mem_record_many(struct mem_store *s, int64_t record, int64_t place)
 {
-	struct mem_table *t = &ms(st)->records;
+	struct mem_table *t = &s->records;
 	struct record *r;
 
-	store_door_write(st);
-	assert(record > 0 && place > 0);
-	if ((size_t)record > t->n)
-		return ST_NONE;
+	assert(record > 0 && (size_t)record <= t->n && place > 0);
 	r = copy_record(t->rows[record - 1]);
-	if (place > r->newest_started)
-		r->newest_started = place;
-	mem_put(ms(st), t, (size_t)record - 1, r);
-	return ST_OK;
+	if (place > r->newest_of_many)
+		r->newest_of_many = place;
+	mem_put(s, t, (size_t)record - 1, r);
 }
 
 /* Is a newer than b in the order of places? */

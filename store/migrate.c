@@ -388,10 +388,21 @@ static const char *const scraped_counters[] = {
 	NULL
 };
 
+/* A record says that it has more than one operation, and the last of them, in
+ * place of the last that was started: a claim writes nothing there. */
+static const char *const records_of_many[] = {
+	"ALTER TABLE record RENAME COLUMN newest_started TO newest_of_many",
+	"UPDATE record SET newest_of_many = (SELECT max(o.place)"
+	" FROM operation o WHERE o.record = record.id) WHERE id IN"
+	" (SELECT record FROM operation GROUP BY record HAVING count(*) > 1)",
+	NULL
+};
+
 /* Append only. Version = index + 1. */
 static const char *const *const history[] = {
 	first_schema,
 	scraped_counters,
+	records_of_many,
 };
 
 int migrate_newest(void)

@@ -95,7 +95,7 @@ static int read_record(struct query *q, int i, struct record *r)
 	r->form_oid = part(q, i++);
 	r->form_repeat = part(q, i++);
 	r->record_key = part(q, i++);
-	r->newest_started = query_col_int(q, i++);
+	r->newest_of_many = query_col_int(q, i++);
 	return i;
 }
 

@@ -24,8 +24,8 @@
 	" o.error, o.assigned, o.source_created_at, o.source_author," \
 	" o.source_system, o.source_record_id, b.name, r.study, r.subject," \
 	" r.event, r.event_repeat, r.form, r.form_repeat, r.record_key," \
-	" CASE o.scope WHEN o.record THEN r.newest_started ELSE" \
-	" (SELECT newest_started FROM record WHERE id = o.record) END"
+	" CASE o.scope WHEN o.record THEN r.newest_of_many ELSE" \
+	" (SELECT newest_of_many FROM record WHERE id = o.record) END"
 #define OPROW_FROM \
 	"operation o JOIN record r ON r.id = o.scope" \
 	" LEFT JOIN batch b ON b.id = o.batch"

@@ -20,7 +20,7 @@ static void forget(struct sqlite_store *s)
 	s->epoch++;
 	s->head.known = false;
 	s->next_op = 0;
-	s->first_new = 0;
+	s->first_new = s->fresh_record = 0;
 	s->wrote = false;
 	count_clear(&s->counts);
 }
@@ -186,7 +186,7 @@ static int rollback_to(struct store *st)
 	if (rc)
 		return store_result(st, rc);
 	s->trusted = ++s->epoch;
-	s->next_op = 0;
+	s->next_op = s->fresh_record = 0;
 	s->head = s->head_saved;
 	count_copy(&s->counts, &s->counts_saved);
 	st->tx = TX_WRITING;
@@ -272,7 +272,6 @@ static const struct store_ops sqlite_ops = {
 	.control_put = sqlite_control_put,
 	.ruleset_put = sqlite_ruleset_put,
 	.record_intern = sqlite_record_intern,
-	.record_started = sqlite_record_started,
 	.record_newest = sqlite_record_newest,
 	.record_same = sqlite_record_same,
 	.record_earlier = sqlite_record_earlier,

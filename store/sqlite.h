@@ -52,6 +52,7 @@ struct sqlite_store {
 	struct count_deltas counts, counts_saved;
 	int64_t next_op;		/* 0: not asked yet */
 	int64_t first_new;		/* made in this transaction; 0 none */
+	int64_t fresh_record;		/* added, without operation yet */
 	struct seen seen[SEEN_SLOTS];
 };
 
@@ -62,6 +63,8 @@ static inline struct sqlite_store *sq(struct store *s)
 
 /* q gives one handle or nothing; resets it. */
 int sqlite_op_of(struct store *, struct query *q, struct op *out);
+/* A new operation's record counts it, when it is not the only one. */
+int sqlite_record_many(struct store *, const struct op *);
 /* The new ones of this transaction into the word index. */
 int sqlite_search_put(struct store *, int64_t from_op);
 /* The record row with this operation's own study, subject, event, form. */
@@ -93,7 +96,6 @@ store_control_get_fn sqlite_control_get;
 store_control_put_fn sqlite_control_put;
 store_ruleset_put_fn sqlite_ruleset_put;
 store_record_intern_fn sqlite_record_intern;
-store_record_started_fn sqlite_record_started;
 store_record_newest_fn sqlite_record_newest;
 store_record_same_fn sqlite_record_same;
 store_record_earlier_fn sqlite_record_earlier;

@@ -402,6 +402,8 @@ int sqlite_op_insert(struct store *st, struct op *op, struct span payload,
 	}
 	s->next_op++;
 	rc = payload_put(st, handle, payload, sent);
+	if (!rc)
+		rc = sqlite_record_many(st, op);
 	if (!s->first_new)
 		s->first_new = handle;
 	count_add(&s->counts, op->endpoint, op->state, 1);

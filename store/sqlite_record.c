@@ -265,11 +265,11 @@ static int find_record(struct store *st, struct record *r)
 	int rc;
 
 	if (r->record_key)
-		q = DB_Q(st->db, "SELECT id, newest_started FROM record"
+		q = DB_Q(st->db, "SELECT id, newest_of_many FROM record"
 			 " WHERE endpoint = ?1 AND record_key = ?8"
 			 " AND record_key <> '' AND head = 1");
 	else
-		q = DB_Q(st->db, "SELECT id, newest_started FROM record"
+		q = DB_Q(st->db, "SELECT id, newest_of_many FROM record"
 			 " WHERE study = ?2 AND subject = ?3 AND form = ?6"
 			 " AND event = ?4 AND event_repeat = ?5"
 			 " AND form_repeat = ?7 AND endpoint = ?1"
@@ -278,7 +278,7 @@ static int find_record(struct store *st, struct record *r)
 	rc = query_one(q);
 	if (rc == ST_OK) {
 		r->id = query_col_int(q, 0);
-		r->newest_started = query_col_int(q, 1);
+		r->newest_of_many = query_col_int(q, 1);
 		query_reset(q);
 	}
 	return rc;
@@ -292,7 +292,7 @@ static int add_record(struct store *st, const struct record *r, bool head,
 
 	q = DB_Q(st->db, "INSERT INTO record(endpoint, study, subject, event,"
 		 " event_repeat, form, form_repeat, record_key, head,"
-		 " newest_started) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+		 " newest_of_many) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
 		 " 0)");
 	bind_scope(q, r);
 	query_int(q, 9, head);
@@ -308,10 +308,13 @@ int sqlite_record_intern(struct store *st, struct record *r)
 
 	store_door_write(st);
 	assert(r && r->endpoint > 0);
+	sq(st)->fresh_record = 0;
 	rc = find_record(st, r);
 	if (rc == ST_NONE) {
 		rc = add_record(st, r, true, &r->id);
-		r->newest_started = 0;
+		r->newest_of_many = 0;
+		if (!rc)
+			sq(st)->fresh_record = r->id;
 	}
 	return store_result(st, rc);
 }
@@ -339,21 +342,22 @@ int sqlite_scope_of(struct store *st, const struct record *r, int64_t *scope)
 	return rc;
 }
 
-int sqlite_record_started(struct store *st, int64_t record, int64_t place)
+/* The record just added holds nothing else: nobody need be asked. */
+int sqlite_record_many(struct store *st, const struct op *op)
 {
 	struct query *q;
-	int rc;
 
-	store_door_write(st);
-	assert(record > 0 && place > 0);
-	q = DB_Q(st->db, "UPDATE record SET newest_started ="
-		 " max(newest_started, ?2) WHERE id = ?1");
-	query_int(q, 1, record);
-	query_int(q, 2, place);
-	rc = query_run(q);
-	if (!rc && !db_changes(st->db))
-		rc = ST_NONE;
-	return store_result(st, rc);
+	if (op->record.id == sq(st)->fresh_record) {
+		sq(st)->fresh_record = 0;
+		return ST_OK;
+	}
+	q = DB_Q(st->db, "UPDATE record SET newest_of_many ="
+		 " (SELECT max(o.place) FROM operation o WHERE o.record = ?1)"
+		 " WHERE id = ?1 AND EXISTS (SELECT 1 FROM operation o"
+		 " WHERE o.record = ?1 AND o.op <> ?2)");
+	query_int(q, 1, op->record.id);
+	query_int(q, 2, op->op);
+	return query_run(q);
 }
 
 int sqlite_record_newest(struct store *st, int64_t record, struct op *op)

@@ -225,10 +225,9 @@ typedef int store_control_put_fn(struct store *,
 typedef int store_ruleset_put_fn(struct store *, const char *kind,
 				 const char *sha256, struct span bytes);
 
-/* Records. intern finds or adds; fills id and newest_started. */
+/* Records. intern finds or adds; fills id and newest_of_many, which op_insert
+ * keeps: while it is 0, nothing of the record can be stale or has to settle. */
 typedef int store_record_intern_fn(struct store *, struct record *);
-typedef int store_record_started_fn(struct store *, int64_t record,
-				    int64_t place);
 /* Newest operation that counts as intervening (decide.h): not superseded or
  * discarded, unless its outcome is unknown. ST_NONE if none. */
 typedef int store_record_newest_fn(struct store *, int64_t record,
@@ -363,7 +362,6 @@ struct store_ops {
 	store_control_put_fn *control_put;
 	store_ruleset_put_fn *ruleset_put;
 	store_record_intern_fn *record_intern;
-	store_record_started_fn *record_started;
 	store_record_newest_fn *record_newest;
 	store_record_same_fn *record_same;
 	store_record_earlier_fn *record_earlier;

@@ -506,15 +506,12 @@ static int restore_one(struct walk *w, struct op *op, bool *stop)
 {
 	int64_t seen = op->version;
 	enum op_state old = op->state;
-	int rc;
 
 	(void)stop;
 	if (op->flags & OP_OUTCOME_UNKNOWN && op->next == NEXT_LOOK_UP)
 		return ST_OK;
 	settle_restored(op, w->config, w->now_ms);
-	/* It may have been sent: an older version is stale by that. */
-	rc = w->st->ops->record_started(w->st, op->record.id, op->place);
-	return rc < 0 ? rc : save_changed(w, op, old, seen, "store_restored");
+	return save_changed(w, op, old, seen, "store_restored");
 }
 
 int work_restored(struct store *st, const struct endpoint_config *config,

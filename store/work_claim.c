@@ -102,7 +102,7 @@ static int is_stale(struct claim *c, const struct op *op, bool *stale)
 	int rc;
 
 	*stale = false;
-	if (op->record.newest_started <= op->place)
+	if (op->record.newest_of_many <= op->place)
 		return ST_OK;
 	rc = c->st->ops->record_later(c->st, op->record.id, op->place, &later);
 	*stale = rc == ST_OK;
@@ -167,8 +167,6 @@ static int start(struct claim *c, struct op *op, enum attempt_kind kind,
 		 int64_t seen)
 {
 	struct store *st = c->st;
-	bool newest = kind == ATTEMPT_SEND &&
-		      op->place > op->record.newest_started;
 	struct intent *i;
 	int rc;
 
@@ -178,10 +176,6 @@ static int start(struct claim *c, struct op *op, enum attempt_kind kind,
 	rc = st->ops->op_save(st, op, seen, BLOCKS_LANE);
 	if (rc)
 		return rc == ST_CONFLICT ? ST_OK : rc;
-	if (newest)
-		rc = st->ops->record_started(st, op->record.id, op->place);
-	if (rc)
-		return rc;
 	i = intent_new(c, kind);
 	i->op = *op;		/* moved: op owns nothing any more */
 	op_init(op);
@@ -259,7 +253,7 @@ static int record_settles(struct claim *c, const struct op *op, int64_t *wait)
 
 	*wait = 0;
 	if (op->state == OP_POLLING || op->next != NEXT_SEND ||
-	    op->flags & OP_OUTCOME_UNKNOWN || !op->record.newest_started ||
+	    op->flags & OP_OUTCOME_UNKNOWN || !op->record.newest_of_many ||
 	    config_mode(config, op->method) != MODE_NATURAL)
 		return ST_OK;
 	rc = c->st->ops->record_risk(c->st, op->record.id, op->op, &ended);

@@ -161,10 +161,48 @@ static void test_killed_at_each_statement(void **state)
 	assert_true(n > 80);
 }
 
+/* Where records said what was started last: one of several queued knows of the
+ * others afterwards, started or not. */
+static void test_records_know_their_operations(void **state)
+{
+	static const char *const old[] = {
+		"ALTER TABLE record RENAME COLUMN newest_of_many TO"
+		" newest_started",
+		"PRAGMA user_version = 2",
+		"DELETE FROM schema_history WHERE version > 2",
+		"INSERT INTO record VALUES (1, 1, 'S', 'A', '', '', 'F', '',"
+		" '', 1, 0), (2, 1, 'S', 'B', '', '', 'F', '', '', 1, 4),"
+		" (3, 1, 'S', 'C', '', '', 'F', '', '', 1, 0)",
+		"WITH t(op, record) AS (VALUES (5, 1), (6, 1), (4, 2), (7, 3))"
+		" INSERT INTO operation SELECT op, 1, record, record, op, 1,"
+		" 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
+		" 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'o' || op,"
+		" 'k' || op, NULL, NULL, NULL, NULL, '', '', '', '', NULL,"
+		" NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM t"};
+	struct db *db;
+
+	(void)state;
+	fresh_store_opens();
+	db = open_raw();
+	for (size_t i = 0; i < ARRAY_SIZE(old); i++)
+		if (db_exec(db, old[i], DB_HERE))
+			fail_msg("%s", db_error(db));
+	db_close(db);
+	store_opens(2);
+	assert_int_equal(number("SELECT newest_of_many FROM record"
+				" WHERE id = 1"), 6);
+	assert_int_equal(number("SELECT newest_of_many FROM record"
+				" WHERE id = 2"), 4);
+	assert_int_equal(number("SELECT newest_of_many FROM record"
+				" WHERE id = 3"), 0);
+}
+
 /* A store of before the counters has them right afterwards. */
 static void test_counters_are_filled(void **state)
 {
 	static const char *const old[] = {
+		"ALTER TABLE record RENAME COLUMN newest_of_many TO"
+		" newest_started",
 		"DROP TABLE attempt_count", "DROP TABLE dead_count",
 		"PRAGMA user_version = 1",
 		"DELETE FROM schema_history WHERE version > 1",
@@ -380,6 +418,7 @@ int main(void)
 		X(test_history),
 		X(test_killed_at_each_statement),
 		X(test_counters_are_filled),
+		X(test_records_know_their_operations),
 		X(test_many_start_at_once),
 		X(test_newer_schema),
 		X(test_somebody_elses_database),

@@ -124,10 +124,8 @@ static void test_record(void **state)
 	b.record.event_repeat = xstrdup("2");
 	ok(st->ops->record_intern(st, &b.record));
 	assert_int_not_equal(b.record.id, id);
-	ok(st->ops->record_started(st, id, 12));
-	ok(st->ops->record_started(st, id, 7));
 	ok(st->ops->record_intern(st, &a.record));
-	assert_int_equal(a.record.newest_started, 12);
+	assert_int_equal(a.record.newest_of_many, 0);
 	/* A record_key joins operations of different forms. */
 	a.record.record_key = xstrdup("R-1");
 	b.record.record_key = xstrdup("R-1");
@@ -269,7 +267,7 @@ static void test_compare_and_set(void **state)
 
 static void test_places(void **state)
 {
-	int64_t first, second, third, found = 0;
+	int64_t first, second, third, alone, fifth, found = 0;
 	struct op op;
 
 	(void)state;
@@ -278,7 +276,17 @@ static void test_places(void **state)
 	first = add(1, "1001-014", NULL);
 	second = add(2, "1001-014", NULL);
 	third = add(3, "1001-014", &op);
-	add(4, "1002-001", NULL);
+	alone = add(4, "1002-001", NULL);
+	ok(st->ops->op_get(st, first, &op));
+	assert_int_equal(op.record.newest_of_many, third);
+	ok(st->ops->op_get(st, alone, &op));
+	assert_int_equal(op.record.newest_of_many, 0);
+	/* The second finds the first, whatever it stands at. */
+	move(alone, EV_CLAIM_SEND);
+	fifth = add(5, "1002-001", NULL);
+	ok(st->ops->op_get(st, alone, &op));
+	assert_int_equal(op.record.newest_of_many, fifth);
+	ok(st->ops->op_get(st, third, &op));
 	/* Nothing of it has moved: none is stale, the first blocks. */
 	assert_int_equal(st->ops->record_later(st, op.record.id, first,
 					       &found), ST_NONE);
@@ -456,7 +464,6 @@ static void write_everything(int64_t was)
 	hash_sha256_hex(SPAN("undone"), sha);
 	move(was, EV_CLAIM_SEND);
 	add(50, "undone", &op);
-	ok(st->ops->record_started(st, op.record.id, 99));
 	ok(st->ops->flight_put(st, &f));
 	ok(st->ops->poll_put(st, &p));
 	ok(st->ops->state_put(st, &s));

@@ -67,7 +67,7 @@ static void intent_carries_what_the_wire_needs(void **state)
 	assert_int_equal(f.seq_intent, i->seq_intent);
 	room_state(&room, i->op.op, &op);
 	assert_int_equal(op.version, i->op.version);
-	assert_int_equal(op.record.newest_started, op.place);
+	assert_int_equal(op.record.newest_of_many, 0);
 	op_release(&op);
 	room_free(i);
 }

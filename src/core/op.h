@@ -154,7 +154,8 @@ struct record {
 	char *study_oid, *subject_key, *form_oid;
 	char *event_oid, *event_repeat, *form_repeat;
 	char *record_key;		/* names the record outright */
-	int64_t newest_started;		/* greatest place claimed, 0 none */
+	int64_t newest_of_many;		/* greatest place; 0: it never had
+					 * but one operation */
 };
 
 struct op {

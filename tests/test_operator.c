@@ -96,7 +96,7 @@ static void only_administrators_add(void **state)
 static void names_print(void **state)
 {
 	static const char *const bad[] = {"a\033[2Jb", "a\nb", "a\xc2\x9b",
-		"\xe2\x80\xae" "a", "a\xff", ""};
+		"\u202ea", "a\xff", ""};
 	struct operator_row row = {.id = (char *)"ann", .roles = ROLE_ADMIN};
 
 	(void)state;

@@ -145,6 +145,7 @@ SLOT(ready,
      (a, b, c, d, e, f))
 SLOT(next_due, (int64_t a, int64_t *b), (a, b))
 SLOT(lane, (int64_t a, int64_t *b, int64_t *c), (a, b, c))
+SLOT(waited_for, (const struct op *a, bool *b, bool *c), (a, b, c))
 SLOT(op_scan,
      (enum op_state a, int64_t b, int64_t c, int d, int64_t *e),
      (a, b, c, d, e))
@@ -213,6 +214,7 @@ static const struct store_ops fault_ops = {
 	.ready = f_ready,
 	.next_due = f_next_due,
 	.lane = f_lane,
+	.waited_for = f_waited_for,
 	.op_scan = f_op_scan,
 	.shift_due = f_shift_due,
 	.count = f_count,

@@ -215,6 +215,22 @@ static int call_back(struct store *st, const struct op *op,
 	return rc < 0 ? rc : ST_OK;
 }
 
+/* It is out of the way: mostly, nobody waits. */
+static int let_others(struct store *st, const struct op *op,
+		      const struct endpoint_config *config)
+{
+	bool in_lane = false, in_record = false;
+	int rc = st->ops->waited_for(st, op, &in_lane, &in_record);
+
+	if (rc)
+		return rc < 0 ? rc : ST_OK;
+	if (in_record)
+		rc = step_in(st, op, config);
+	if (rc >= 0)
+		rc = lane_refresh(st, op->lane, config);
+	return rc < 0 ? rc : ST_OK;
+}
+
 int work_save(struct store *st, struct op *op, int64_t version_seen,
 	      const struct endpoint_config *config, int64_t now_ms)
 {
@@ -234,8 +250,8 @@ int work_save(struct store *st, struct op *op, int64_t version_seen,
 	if (rc != ST_OK || first)
 		return rc;
 	if (op_blocks(op->state, op->flags, false) == BLOCKS_NOTHING)
-		rc = step_in(st, op, config);
-	else if (op_claimable(op->state) && !was_moving)
+		return let_others(st, op, config);
+	if (op_claimable(op->state) && !was_moving)
 		rc = call_back(st, op, config);
 	if (rc >= 0)
 		rc = lane_refresh(st, op->lane, config);

@@ -264,6 +264,7 @@ static const struct store_ops mem_ops = {
 	.ready = mem_ready,
 	.next_due = mem_next_due,
 	.lane = mem_lane,
+	.waited_for = mem_waited_for,
 	.op_scan = mem_op_scan,
 	.shift_due = mem_shift_due,
 	.count = mem_count,

@@ -116,6 +116,7 @@ store_payload_fn mem_payload;
 store_ready_fn mem_ready;
 store_next_due_fn mem_next_due;
 store_lane_fn mem_lane;
+store_waited_for_fn mem_waited_for;
 store_op_scan_fn mem_op_scan;
 store_shift_due_fn mem_shift_due;
 store_count_fn mem_count;

@@ -316,6 +316,17 @@ int mem_lane(struct store *st, int64_t lane, int64_t *first, int64_t *active)
 	return f ? ST_OK : ST_NONE;
 }
 
+int mem_waited_for(struct store *st, const struct op *op, bool *in_lane,
+		   bool *in_record)
+{
+	int64_t first, active;
+
+	*in_lane = mem_lane(st, op->lane, &first, &active) == ST_OK;
+	*in_record = mem_record_waiting(st, op->record.id, op->place,
+					&first) == ST_OK;
+	return *in_lane || *in_record ? ST_OK : ST_NONE;
+}
+
 int mem_op_scan(struct store *st, enum op_state state, int64_t endpoint,
 		int64_t after_op, int limit, int64_t *ops)
 {

@@ -287,6 +287,7 @@ static const struct store_ops sqlite_ops = {
 	.ready = sqlite_ready,
 	.next_due = sqlite_next_due,
 	.lane = sqlite_lane,
+	.waited_for = sqlite_waited_for,
 	.op_scan = sqlite_op_scan,
 	.shift_due = sqlite_shift_due,
 	.count = sqlite_count,

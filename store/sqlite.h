@@ -111,6 +111,7 @@ store_payload_fn sqlite_payload;
 store_ready_fn sqlite_ready;
 store_next_due_fn sqlite_next_due;
 store_lane_fn sqlite_lane;
+store_waited_for_fn sqlite_waited_for;
 store_op_scan_fn sqlite_op_scan;
 store_shift_due_fn sqlite_shift_due;
 store_count_fn sqlite_count;

@@ -94,6 +94,33 @@ int sqlite_lane(struct store *st, int64_t lane, int64_t *first,
 	return *first ? ST_OK : ST_NONE;
 }
 
+/* One statement for two questions: at nearly every end nobody waits. */
+int sqlite_waited_for(struct store *st, const struct op *op, bool *in_lane,
+		      bool *in_record)
+{
+	struct query *q;
+	int rc;
+
+	store_door_read(st);
+	assert(op && op->op > 0 && op->record.id > 0);
+	q = DB_Q(st->db, "SELECT EXISTS (SELECT 1 FROM operation"
+		 " WHERE blocks = 2 AND lane = ?1), EXISTS (SELECT 1"
+		 " FROM operation WHERE record = ?2 AND place > ?3"
+		 " AND (state = ?4 OR state = ?5))");
+	query_int(q, 1, op->lane);
+	query_int(q, 2, op->record.id);
+	query_int(q, 3, op->place);
+	query_int(q, 4, OP_QUEUED);
+	query_int(q, 5, OP_WAITING);
+	rc = query_one(q);
+	if (rc)
+		return store_result(st, rc);
+	*in_lane = query_col_int(q, 0) != 0;
+	*in_record = query_col_int(q, 1) != 0;
+	query_reset(q);
+	return *in_lane || *in_record ? ST_OK : ST_NONE;
+}
+
 int sqlite_op_scan(struct store *st, enum op_state state, int64_t endpoint,
 		   int64_t after_op, int limit, int64_t *ops)
 {

@@ -280,6 +280,10 @@ typedef int store_next_due_fn(struct store *, int64_t endpoint,
  * moving in it (0 none). */
 typedef int store_lane_fn(struct store *, int64_t lane, int64_t *first,
 			  int64_t *active);
+/* Does anybody wait for this one to get out of the way? What lane and, behind
+ * its place, record_waiting would find: ST_NONE neither, else which. */
+typedef int store_waited_for_fn(struct store *, const struct op *,
+				bool *in_lane, bool *in_record);
 /* Rows of one state in order of op, after a handle (so that a page does not
  * move when its rows are changed). endpoint 0: any. Returns how many or < 0.
  * queued, sending and committed are found by walking the table. */
@@ -377,6 +381,7 @@ struct store_ops {
 	store_ready_fn *ready;
 	store_next_due_fn *next_due;
 	store_lane_fn *lane;
+	store_waited_for_fn *waited_for;
 	store_op_scan_fn *op_scan;
 	store_shift_due_fn *shift_due;
 	store_count_fn *count;

@@ -422,6 +422,36 @@ static void test_lane(void **state)
 	op_release(&op);
 }
 
+/* In its lane, and behind it in its record whatever the lane. */
+static void test_waited_for(void **state)
+{
+	bool in_lane, in_record;
+	int64_t a, c;
+	struct op op;
+
+	(void)state;
+	op_init(&op);
+	begin();
+	a = add(1, "A", NULL);
+	add(2, "B", NULL);
+	move(a, EV_CLAIM_SEND);
+	move(a, EV_COMMIT);
+	ok(st->ops->op_get(st, a, &op));
+	ok(st->ops->waited_for(st, &op, &in_lane, &in_record));
+	assert_true(in_lane && !in_record);
+	op.lane = 78;
+	assert_int_equal(st->ops->waited_for(st, &op, &in_lane, &in_record),
+			 ST_NONE);
+	c = add(3, "A", NULL);
+	ok(st->ops->waited_for(st, &op, &in_lane, &in_record));
+	assert_true(!in_lane && in_record);
+	op.place = c;
+	assert_int_equal(st->ops->waited_for(st, &op, &in_lane, &in_record),
+			 ST_NONE);
+	commit();
+	op_release(&op);
+}
+
 static void test_scan_and_count(void **state)
 {
 	int64_t ops[8], a, b, c;
@@ -621,6 +651,7 @@ static void test_fault_everywhere(void **state)
 	X(test_misuse) X(test_meta) X(test_record) X(test_op) \
 	X(test_exists) X(test_compare_and_set) X(test_places) \
 	X(test_record_risk) X(test_ready_in_order) X(test_lane) \
+	X(test_waited_for) \
 	X(test_scan_and_count) \
 	X(test_rollback) X(test_savepoint) X(test_fault_everywhere)
 

@@ -55,6 +55,20 @@ static const struct {
 	{"no-scheme", "a", NULL, false},
 };
 
+/* base.h: the empty span may have no bytes at all. */
+static void an_empty_address_is_no_address(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct span none = {NULL, 0};
+
+	(void)state;
+	assert_false(url_resolve(none, none, &out));
+	assert_true(url_resolve(SPAN("https://a/b?c"), none, &out));
+	assert_string_equal(buf_text(&out), "https://a/b?c");
+	assert_false(url_same_origin(none, SPAN("https://a")));
+	buf_release(&out);
+}
+
 static void addresses_resolve_as_the_rfc_says(void **state)
 {
 	(void)state;
@@ -316,6 +330,7 @@ static void a_tag_moves_no_other_byte(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_address_is_no_address),
 		cmocka_unit_test(addresses_resolve_as_the_rfc_says),
 		cmocka_unit_test(http_goes_to_loopback_only),
 		cmocka_unit_test(a_send_carries_key_tag_and_ids),

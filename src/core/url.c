@@ -40,8 +40,11 @@ static bool is_scheme(struct span s)
 static struct parts split(struct span url)
 {
 	struct parts p = {0};
-	struct span rest = url, head;
+	struct span rest, head;
 
+	if (!url.p)
+		url = SPAN("");		/* the empty span may be NULL */
+	rest = url;
 	head = until(&rest, ":/?#");
 	if (rest.n && rest.p[0] == ':' && is_scheme(head)) {
 		p.scheme = head;

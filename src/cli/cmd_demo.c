@@ -21,6 +21,8 @@ enum { PROGRESS_MS = 200 };
 struct totals {
 	int64_t count[OP_STATE_COUNT];
 	bool open;			/* some circuit is not closed */
+	int64_t requests;		/* attempts of every kind */
+	int64_t unknown, paced, unheard;	/* sends, by verdict */
 };
 
 static int endpoint_add(void *ctx, const struct view_endpoint *e)
@@ -59,6 +61,27 @@ static int totals_read(struct cli *cli, struct totals *t)
 	if (code)
 		return code;
 	r = view_endpoints(cli->setup.view, setup_now_ms(), endpoint_add, t);
+	return r < 0 ? cli_fail(cli, store_exit_code(r), "%s",
+				view_error(cli->setup.view)) : 0;
+}
+
+/* What it took: the numbers that say what was survived. */
+static int attempts_count(struct cli *cli, struct totals *t)
+{
+	struct view_metrics m = {0};
+	int r = view_metrics(cli->setup.view, &m);
+
+	for (size_t i = 0; r == ST_OK && i < m.endpoints; i++) {
+		const struct view_metrics_endpoint *e = &m.endpoint[i];
+
+		for (int k = 0; k < ATTEMPT_KIND_COUNT; k++)
+			for (int v = 0; v < VERDICT_COUNT; v++)
+				t->requests += e->attempts[k][v];
+		t->unknown += e->attempts[ATTEMPT_SEND][VERDICT_UNKNOWN];
+		t->paced += e->attempts[ATTEMPT_SEND][VERDICT_PACE];
+		t->unheard += e->attempts[ATTEMPT_SEND][VERDICT_RETRY];
+	}
+	view_metrics_release(&m);
 	return r < 0 ? cli_fail(cli, store_exit_code(r), "%s",
 				view_error(cli->setup.view)) : 0;
 }
@@ -140,6 +163,11 @@ static void summary_text(struct demo *d, const struct totals *t,
 		   (long long)t->count[OP_UNWATCHED]);
 	if (moving(t))
 		out_printf(out, "  on the way %5lld\n", (long long)moving(t));
+	out_printf(out, "It took %lld requests. %lld answers left open whether "
+		   "the record had been\nwritten, %lld asked us to wait, %lld "
+		   "found nobody there; each was settled.\n",
+		   (long long)t->requests, (long long)t->unknown,
+		   (long long)t->paced, (long long)t->unheard);
 	out_printf(out, "The simulated EDC's own ledger: %zu records, %zu "
 		   "written twice, %lld lost.\n\nWhat you can do next "
 		   "(edcsync is build/edcsync until it is installed):\n"
@@ -163,6 +191,8 @@ static void summary_json(struct demo *d, const struct totals *t,
 	for (int s = 0; s < OP_STATE_COUNT; s++)
 		out_int(out, op_state_name((enum op_state)s), t->count[s]);
 	out_close(out, '}');
+	out_int(out, "requests", t->requests);
+	out_int(out, "unknown_answers", t->unknown);
 	out_open(out, "ledger", '{');
 	out_int(out, "records", (int64_t)l->records);
 	out_int(out, "duplicates", (int64_t)l->doubled);
@@ -181,6 +211,8 @@ static int summary(struct demo *d)
 
 	if (!code)
 		code = totals_read(d->cli, &t);
+	if (!code)
+		code = attempts_count(d->cli, &t);
 	if (!code)
 		code = losses_count(d->cli, &ledger, &lost);
 	if (!code) {

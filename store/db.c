@@ -1,4 +1,4 @@
-/* db.c - the only file that includes sqlite3.h. */
+/* db.c - the only file that calls SQLite (vfs.c is called by it). */
 #define _GNU_SOURCE
 #include "store/db.h"
 
@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/vfs.h"
 
 #define CACHE_SLOTS 1024	/* power of two, at most half full */
 #define BUSY_MS_DEFAULT 5000
@@ -137,6 +139,7 @@ static void configure(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	sqlite3_config(SQLITE_CONFIG_LOOKASIDE, LOOKASIDE_BYTES,
 		       LOOKASIDE_SLOTS);
+	vfs_register();
 }
 
 /* An empty file of our own, 0600 whatever the umask; SQLite gives -wal and
@@ -213,6 +216,15 @@ static int apply(struct db *db, const char *const *sql, size_t n)
 	return rc;
 }
 
+/* Right only while synchronous is FULL (vfs.h). */
+static int gather(struct db *db, int on)
+{
+	int code = sqlite3_file_control(db->h, "main", VFS_GATHER, &on);
+
+	return code == SQLITE_OK ? ST_OK :
+				   failed(db, code, "gather", DB_HERE);
+}
+
 static int set_up(struct db *db, const struct db_options *o)
 {
 	int64_t busy = o->busy_ms ? o->busy_ms : BUSY_MS_DEFAULT;
@@ -233,6 +245,8 @@ static int set_up(struct db *db, const struct db_options *o)
 		rc = to_wal(db);
 	if (!rc)
 		rc = apply(db, write_settings, ARRAY_SIZE(write_settings));
+	if (!rc)
+		rc = gather(db, 1);
 	db->full = true;
 	return rc;
 }
@@ -248,7 +262,8 @@ static int open_handle(struct db *db, const struct db_options *o)
 
 	flags |= o->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	if (!o->immutable)
-		return sqlite3_open_v2(o->path, &db->h, flags, NULL);
+		return sqlite3_open_v2(o->path, &db->h, flags,
+				       o->read_only ? NULL : VFS_NAME);
 	buf_adds(&uri, "file:");
 	for (p = o->path; *p; p++) {
 		if (strchr("?#%", *p))
@@ -557,13 +572,19 @@ void db_rollback(struct db *db)
 
 int db_durable(struct db *db, bool full)
 {
-	int rc;
+	int rc = ST_OK;
 
 	if (db->full == full)
 		return ST_OK;
 	assert(!db_in_transaction(db));
-	rc = query_run(full ? DB_Q(db, "PRAGMA synchronous = FULL") :
-			      DB_Q(db, "PRAGMA synchronous = NORMAL"));
+	if (!full)
+		rc = gather(db, 0);
+	if (!rc)
+		rc = query_run(full ?
+			DB_Q(db, "PRAGMA synchronous = FULL") :
+			DB_Q(db, "PRAGMA synchronous = NORMAL"));
+	if (!rc && full)
+		rc = gather(db, 1);
 	if (!rc)
 		db->full = full;
 	return rc;

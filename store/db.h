@@ -1,5 +1,6 @@
 /*
- * db.h - floor 1: the only door to SQLite (sqlite3.h is in db.c alone).
+ * db.h - floor 1: the only door to SQLite (sqlite3.h is in db.c
+ * and, called by SQLite, vfs.c alone).
  *
  * A struct db is one connection: settings that are never forgotten, a cache
  * of prepared statements that lives as long as the connection, and helpers

@@ -22,6 +22,7 @@ libstore_a_SOURCES += store/view_needs.c
 libstore_a_SOURCES += store/view_ops.c
 libstore_a_SOURCES += store/view_row.c
 libstore_a_SOURCES += store/db.c store/db.h
+libstore_a_SOURCES += store/vfs.c store/vfs.h
 libstore_a_SOURCES += store/lock.c store/lock.h
 libstore_a_SOURCES += store/migrate.c store/migrate.h
 libstore_a_SOURCES += store/oprow.c store/oprow.h
@@ -135,6 +136,13 @@ tests_test_sqlite_SOURCES = tests/test_sqlite.c
 tests_test_sqlite_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_sqlite_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_sqlite_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_vfs
+TESTS += tests/test_vfs
+tests_test_vfs_SOURCES = tests/test_vfs.c tests/check.h
+tests_test_vfs_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_vfs_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_vfs_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 endif
 
 # The views' own test.

@@ -96,7 +96,9 @@ tests_bench_bench_CFLAGS = $(EDC_CFLAGS) $(CURL_CFLAGS)
 tests_bench_bench_LDADD = $(CURL_LIBS)
 bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT)
 	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
-.PHONY: bench fuzz
+# Everything that the tests need, without running them.
+check-build: $(check_PROGRAMS) $(check_LIBRARIES)
+.PHONY: bench fuzz check-build
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # The simulated EDC.

@@ -427,6 +427,32 @@ static enum tone need_tone(const char *kind)
 	return TONE_BAD;
 }
 
+/* Whom to call, where the endpoint itself is in trouble. */
+static void text_contact(const struct status *s, const struct need_line *need)
+{
+	static const char *const kinds[] = {"halted", "circuit",
+					    "vendor_wait"};
+	const struct endpoint_config *e = !s->page.config || !need->endpoint
+		? NULL : config_endpoint(s->page.config,
+					 span_of(need->endpoint));
+	struct buf line = BUF_INIT;
+	bool trouble = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		trouble |= !strcmp(need->kind, kinds[i]);
+	if (!e || !trouble)
+		return;
+	if (e->contact && *e->contact)
+		buf_addf(&line, "call %s", e->contact);
+	if (e->runbook && *e->runbook)
+		buf_addf(&line, "%srunbook %s", line.len ? ", " : "",
+			 e->runbook);
+	if (line.len)
+		out_printf(&s->cli->out, "         %s\n",
+			   out_safe(&s->cli->out, buf_text(&line)));
+	buf_release(&line);
+}
+
 static void text_need(const struct status *s, const struct need_line *need)
 {
 	struct out *out = &s->cli->out;
@@ -442,6 +468,7 @@ static void text_need(const struct status *s, const struct need_line *need)
 		say_age(need->oldest_ms, s->page.now_ms, &line);
 	}
 	out_wrap(out, 9, 9, buf_text(&line));
+	text_contact(s, need);
 	/* Never broken: it is there to be copied. */
 	out_printf(out, "%s         %s%s\n", out_tone(out, TONE_DIM),
 		   out_safe(out, need->next), out_plain(out));

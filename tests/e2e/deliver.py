@@ -146,7 +146,8 @@ def revoked_credentials_keep_work_queued_until_resumed():
         scenario = {"name": "revoked", "auth": "oauth2",
                     "oauth2": {"refused_between_ms": [0, 100000000]}}
         sim = h.sim(scenario)
-        h.endpoint("edc", sim, credential=oauth(h, sim))
+        h.endpoint("edc", sim, credential=oauth(h, sim),
+                   contact="Vendor desk +49 30 1", runbook="https://r/1")
         who = h.operator()
         submit(h, OPS.read_text())
         h.command("run", "--until-idle", codes=(1,))
@@ -154,6 +155,8 @@ def revoked_credentials_keep_work_queued_until_resumed():
         status = h.json("status")[0]
         expect(status["endpoints"][0]["halted"], status["endpoints"])
         expect(status["needs_person"], "nobody is told")
+        told = h.command("status").stdout
+        expect("call Vendor desk +49 30 1, runbook https://r/1" in told, told)
         expect(not sim.ledger(), "something was written")
         sim.scenario({"name": "granted", "auth": "oauth2"})
         h.command("resume", "edc", "--reason", "secret renewed", *who,

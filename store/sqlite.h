@@ -63,6 +63,8 @@ static inline struct sqlite_store *sq(struct store *s)
 
 /* q gives one handle or nothing; resets it. */
 int sqlite_op_of(struct store *, struct query *q, struct op *out);
+/* The number in the only row q gives; ST_NONE leaves *out as it was. */
+int sqlite_int_of(struct store *, struct query *q, int64_t *out);
 /* A new operation's record counts it, when it is not the only one. */
 int sqlite_record_many(struct store *, const struct op *);
 /* The new ones of this transaction into the word index. */

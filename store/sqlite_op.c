@@ -160,6 +160,17 @@ int sqlite_op_get(struct store *st, int64_t op, struct op *out)
 	return store_result(st, rc);
 }
 
+int sqlite_int_of(struct store *st, struct query *q, int64_t *out)
+{
+	int rc = query_one(q);
+
+	if (rc == ST_OK) {
+		*out = query_col_int(q, 0);
+		query_reset(q);
+	}
+	return store_result(st, rc);
+}
+
 /* q gives a handle or nothing. */
 int sqlite_op_of(struct store *st, struct query *q, struct op *out)
 {
@@ -188,7 +199,6 @@ int sqlite_key_held(struct store *st, int64_t endpoint, const char *idem_key,
 		    int64_t *op)
 {
 	struct query *q;
-	int rc;
 
 	store_door_read(st);
 	assert(endpoint > 0 && idem_key && *idem_key && op);
@@ -196,12 +206,7 @@ int sqlite_key_held(struct store *st, int64_t endpoint, const char *idem_key,
 		 " AND idem_key = ?2");
 	query_int(q, 1, endpoint);
 	query_hex(q, 2, idem_key);
-	rc = query_one(q);
-	if (rc == ST_OK) {
-		*op = query_col_int(q, 0);
-		query_reset(q);
-	}
-	return store_result(st, rc);
+	return sqlite_int_of(st, q, op);
 }
 
 int sqlite_payload(struct store *st, int64_t op, bool original,

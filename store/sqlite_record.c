@@ -395,7 +395,6 @@ int sqlite_record_earlier(struct store *st, int64_t record, int64_t place,
 			  int64_t *op)
 {
 	struct query *q;
-	int rc;
 
 	store_door_read(st);
 	assert(record > 0 && op);
@@ -404,19 +403,13 @@ int sqlite_record_earlier(struct store *st, int64_t record, int64_t place,
 		 " ORDER BY place, op LIMIT 1");
 	query_int(q, 1, record);
 	query_int(q, 2, place);
-	rc = query_one(q);
-	if (rc == ST_OK) {
-		*op = query_col_int(q, 0);
-		query_reset(q);
-	}
-	return store_result(st, rc);
+	return sqlite_int_of(st, q, op);
 }
 
 int sqlite_record_waiting(struct store *st, int64_t record, int64_t place,
 			  int64_t *op)
 {
 	struct query *q;
-	int rc;
 
 	store_door_read(st);
 	assert(record > 0 && op);
@@ -427,12 +420,7 @@ int sqlite_record_waiting(struct store *st, int64_t record, int64_t place,
 	query_int(q, 2, place);
 	query_int(q, 3, OP_QUEUED);
 	query_int(q, 4, OP_WAITING);
-	rc = query_one(q);
-	if (rc == ST_OK) {
-		*op = query_col_int(q, 0);
-		query_reset(q);
-	}
-	return store_result(st, rc);
+	return sqlite_int_of(st, q, op);
 }
 
 /* The rule is core's: rows are asked one by one, newest first. */

@@ -491,8 +491,9 @@ def B129_a_clock_set_back_under_a_running_engine():
         rows.sort(key=lambda r: r["seq"])
         steps = [r for r in rows if r["type"] == "clock_step"]
         expect(len(steps) == 1, "told as a step:", steps)
-        expect("3600" in json.dumps(steps[0]) or
-               "-36000" in json.dumps(steps[0]), steps[0])
+        # two clocks are read one after the other: not to the millisecond
+        expect(abs(steps[0]["body"]["detail"]["delta_ms"] + 3600000) < 1000,
+               steps[0])
         times = [r["at"] for r in rows]
         expect(times != sorted(times), "raw times are hidden")
         expect(all("Z" in t or "+" in t for t in times), "no offset")

@@ -16,6 +16,7 @@ static const int exit_codes[] = {
 	[-ST_BUSY] = 75, [-ST_FULL] = 74, [-ST_IO] = 74,
 	[-ST_READONLY] = 73, [-ST_NEWER] = 78, [-ST_CORRUPT] = 65,
 	[-ST_KEY] = 77, [-ST_NETWORK_FS] = 78, [-ST_ERROR] = 70,
+	[-ST_INTERRUPTED] = 75,
 };
 
 int store_exit_code(int result)

@@ -47,7 +47,8 @@ enum store_result {
 	ST_CORRUPT = -6,
 	ST_KEY = -7,		/* audit key missing or of another store */
 	ST_NETWORK_FS = -8,
-	ST_ERROR = -9
+	ST_ERROR = -9,
+	ST_INTERRUPTED = -10	/* view_interrupt: no trouble */
 };
 /* sysexits value for trouble: 75 busy, 74 io/full, 73 cannot create, ... */
 int store_exit_code(int result);

@@ -81,7 +81,7 @@ done
 
 # a file of the house is in the build
 for f in $(find src store -name '*.[ch]'); do
-  grep -qF "$f" src/*/local.mk store/local.mk || found "$f: in no local.mk"
+  grep -qF "$f" src/*/local.mk store/local.mk ui/local.mk || found "$f: in no local.mk"
 done
 
 # words that do not belong in a repository

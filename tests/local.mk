@@ -117,3 +117,19 @@ tests_test_sim_http_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
 tests_test_sim_http_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_sim_http_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 endif
+
+# The terminal that screens are tested with.
+if HAVE_VTERM
+check_LIBRARIES += libvt.a
+libvt_a_SOURCES = tests/vt.c tests/vt.h tests/vt_priv.h
+libvt_a_SOURCES += tests/vt_keeper.c
+libvt_a_SOURCES += tests/vt_screen.c
+libvt_a_CFLAGS = $(AM_CFLAGS) $(VTERM_CFLAGS)
+VT_LIBS = libvt.a $(VTERM_LIBS)
+
+check_PROGRAMS += tests/test_vt
+TESTS += tests/test_vt
+tests_test_vt_SOURCES = tests/test_vt.c tests/check.h
+tests_test_vt_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(VTERM_CFLAGS)
+tests_test_vt_LDADD = $(VT_LIBS) $(CORE_LIBS) $(TEST_LIBS)
+endif

@@ -43,6 +43,9 @@ struct fingerprint_in {
 	enum layer layer;
 	enum transport transport;
 	const char *error;		/* masked text of a refusal, or NULL */
+	const char *code, *say;		/* the vendor's code, the profile's
+					 * words for it; for the title alone,
+					 * NULL where the row is all there is */
 };
 
 struct fingerprint {
@@ -52,8 +55,9 @@ struct fingerprint {
 };
 
 void fingerprint_make(const struct fingerprint_in *, struct fingerprint *);
-/* What was said without what differs: numbers are '#', ids and quoted values
- * a mark of their own, white space one blank. Appends. */
+/* What was said without what differs: a word with a digit in it is '#', so is
+ * 'a value in quotes' of this kind; white space is one blank. Appends, no
+ * more than the beginning of a long text. */
 void fingerprint_normal(const char *text, struct buf *out);
 
 #endif

@@ -63,6 +63,8 @@ libcore_a_SOURCES = \
 	src/core/timefmt.h \
 	src/core/utf8_table.c \
 	src/core/utf8_table.h \
+	src/core/fingerprint.c \
+	src/core/fingerprint.h \
 	src/core/filter.c \
 	src/core/filter_match.c \
 	src/core/filter.h
@@ -131,6 +133,12 @@ TESTS += tests/test_why
 tests_test_why_SOURCES = tests/test_why.c tests/check.h
 tests_test_why_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_why_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_fingerprint
+TESTS += tests/test_fingerprint
+tests_test_fingerprint_SOURCES = tests/test_fingerprint.c tests/check.h
+tests_test_fingerprint_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_fingerprint_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_right
 TESTS += tests/test_right

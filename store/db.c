@@ -6,20 +6,19 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/pool.h"
 #include "store/vfs.h"
 
 #define CACHE_SLOTS 1024	/* power of two, at most half full */
 #define BUSY_MS_DEFAULT 5000
 #define QUERY_DIGESTS 6		/* as many as one statement binds */
-/* A statement's short-lived memory, e.g. a row of operation being rebuilt. */
-#define LOOKASIDE_BYTES 1600
-#define LOOKASIDE_SLOTS 128
 #define WAL_SWITCH_TRIES 500
 #define WAL_SWITCH_PAUSE_MS 10
 
@@ -38,6 +37,7 @@ struct db {
 	void (*told)(void *, int result, const char *words);
 	void *told_ctx;
 	bool full;		/* synchronous as it is now */
+	atomic_bool stop;	/* db_interrupt, from any thread */
 	int queries;
 	struct query *cache[CACHE_SLOTS];
 };
@@ -75,6 +75,8 @@ static int from_sqlite(sqlite3 *h, int code)
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return ST_CORRUPT;
+	case SQLITE_INTERRUPT:
+		return ST_INTERRUPTED;
 	}
 	return ST_ERROR;
 }
@@ -129,16 +131,34 @@ void db_on_trouble(struct db *db, void (*told)(void *, int, const char *),
 
 /* Opening. */
 
+static int pool_begin(void *unused)
+{
+	(void)unused;
+	return SQLITE_OK;
+}
+
+static void pool_end(void *unused)
+{
+	(void)unused;
+}
+
 /*
  * Before the first connection: each belongs to one thread at a time, and
  * nobody reads SQLite's own counts of memory, which cost a mutex a block.
  * Too late (somebody else initialised the library) changes speed only. */
 static void configure(void)
 {
+	static const sqlite3_mem_methods pooled = {
+		.xMalloc = pool_alloc, .xFree = pool_free,
+		.xRealloc = pool_resize, .xSize = pool_size,
+		.xRoundup = pool_round, .xInit = pool_begin,
+		.xShutdown = pool_end,
+	};
+
 	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	sqlite3_config(SQLITE_CONFIG_LOOKASIDE, LOOKASIDE_BYTES,
-		       LOOKASIDE_SLOTS);
+	sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
+	sqlite3_config(SQLITE_CONFIG_MALLOC, &pooled);
 	vfs_register();
 }
 
@@ -434,6 +454,9 @@ int query_step(struct query *q)
 	int code = q->bad;
 
 	assert(q);
+	/* SQLite forgets it when nothing runs: between two statements. */
+	if (atomic_load_explicit(&q->db->stop, memory_order_relaxed))
+		code = SQLITE_INTERRUPT;
 	if (!code)
 		code = sqlite3_step(q->stmt);
 	if (code == SQLITE_ROW)
@@ -588,6 +611,19 @@ int db_durable(struct db *db, bool full)
 	if (!rc)
 		db->full = full;
 	return rc;
+}
+
+void db_interrupt(struct db *db)
+{
+	assert(db);
+	atomic_store(&db->stop, true);
+	sqlite3_interrupt(db->h);
+}
+
+void db_resume(struct db *db)
+{
+	assert(db);
+	atomic_store(&db->stop, false);
 }
 
 int db_data_version(struct db *db, int64_t *out)

@@ -23,6 +23,7 @@ libstore_a_SOURCES += store/view_ops.c
 libstore_a_SOURCES += store/view_row.c
 libstore_a_SOURCES += store/db.c store/db.h
 libstore_a_SOURCES += store/vfs.c store/vfs.h
+libstore_a_SOURCES += store/pool.c store/pool.h
 libstore_a_SOURCES += store/lock.c store/lock.h
 libstore_a_SOURCES += store/migrate.c store/migrate.h
 libstore_a_SOURCES += store/oprow.c store/oprow.h

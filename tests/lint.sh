@@ -80,7 +80,7 @@ for h in $(find src store ui -name '*.h'); do
 done
 
 # a file of the house is in the build
-for f in $(find src store -name '*.[ch]'); do
+for f in $(find src store ui -name '*.[ch]'); do
   grep -qF "$f" src/*/local.mk store/local.mk ui/local.mk || found "$f: in no local.mk"
 done
 

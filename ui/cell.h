@@ -28,7 +28,9 @@ struct cell {
 	uint32_t ch[1 + UTF8_MARKS_MAX];	/* 0-terminated unless full */
 	uint8_t width;			/* 1, 2; 0: right half of a wide one */
 	struct style style;
+	uint8_t zero;			/* no padding: cells are compared */
 };
+_Static_assert(sizeof(struct cell) == 24, "cells are compared as bytes");
 
 struct grid {
 	int rows, cols;

@@ -2,9 +2,10 @@
 noinst_LIBRARIES += libui.a
 libui_a_SOURCES = ui/app.h
 libui_a_SOURCES += ui/acts.h
-libui_a_SOURCES += ui/cell.h
+libui_a_SOURCES += ui/cell.c ui/cell.h
+libui_a_SOURCES += ui/glyph.c
 libui_a_SOURCES += ui/dialog.h
-libui_a_SOURCES += ui/keys.h
+libui_a_SOURCES += ui/keys.c ui/keys.h
 libui_a_SOURCES += ui/list.h
 libui_a_SOURCES += ui/panel.h
 libui_a_SOURCES += ui/session.h
@@ -13,3 +14,13 @@ libui_a_SOURCES += ui/theme.c ui/theme.h
 libui_a_SOURCES += ui/work.h
 UI_LIBS = libui.a $(STORE_LIBS) $(NCURSES_LIBS)
 EXTRA_DIST += ui/README.md
+
+# The room's own tests.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_cell
+TESTS += tests/test_cell
+tests_test_cell_SOURCES = tests/test_cell.c tests/check.h
+tests_test_cell_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_cell_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_cell_LDADD = $(UI_LIBS) $(TEST_LIBS)
+endif

@@ -1,6 +1,11 @@
 noinst_LIBRARIES += libengine.a
 libengine_a_SOURCES = \
 	src/engine/committer.c src/engine/committer.h \
+	src/engine/credential.c src/engine/credential.h \
+	src/engine/endpoint_test.c src/engine/endpoint_test.h \
+	src/engine/endpoint_test_priv.h \
+	src/engine/endpoint_test_reach.c \
+	src/engine/endpoint_test_read.c \
 	src/engine/engine.c src/engine/engine.h \
 	src/engine/engine_priv.h \
 	src/engine/engine_start.c \

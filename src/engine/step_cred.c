@@ -5,6 +5,7 @@
 
 #include "core/backoff.h"
 #include "core/hash.h"
+#include "engine/credential.h"
 
 /*
  * Credentials of one endpoint. One flight at a time; a token that was
@@ -47,8 +48,7 @@ static void read_secret(struct engine_world *w, struct place *p)
 	struct effect e = {.kind = EFFECT_READ_SECRET,
 			   .endpoint = place_index(w, p)};
 
-	e.text = k->kind == CRED_HEADERS
-		? k->header_files[p->cred.reading].value : k->secret_file;
+	e.text = credential_file(k, p->cred.reading);
 	w->effect(w->effect_ctx, &e);
 }
 
@@ -58,7 +58,7 @@ static void begin(struct engine_world *w, struct place *p)
 	const struct cred_config *k = &p->config->credential;
 
 	assert(!c->busy);
-	if (k->kind == CRED_SESSION || k->kind == CRED_FORM_TOKEN) {
+	if (!credential_sends(k->kind)) {
 		halt_set(w, p, HALT_CREDENTIALS, 0, 0,
 			 "this kind of credential cannot be used for sending");
 		return;
@@ -145,30 +145,10 @@ static void token_fetch(struct engine_world *w, struct place *p,
 {
 	const struct cred_config *k = &p->config->credential;
 	struct transfer *t = transfer_new(w, p, ATTEMPT_CREDENTIAL);
-	struct buf authorization = BUF_INIT;
 
 	world_uuid(w, t->request_id);
-	token_request(k, secret, &t->body, &authorization);
-	t->request.method = xstrdup("POST");
-	t->request.url = xstrdup(k->token_url);
-	buf_adds(&t->request.headers, "Content-Type: "
-		 "application/x-www-form-urlencoded\n"
-		 "Accept: application/json\n");
-	if (authorization.len)
-		buf_addf(&t->request.headers, "Authorization: %s\n",
-			 buf_text(&authorization));
-	t->request.body = buf_span(&t->body);
-	buf_wipe(&authorization);
+	credential_token_request(k, secret, &t->request, &t->body);
 	transfer_start(w, t);
-}
-
-static void add_header(struct buf *out, const char *name, const char *scheme,
-		       struct span value)
-{
-	if (out->len)
-		buf_addc(out, '\n');
-	buf_addf(out, "%s: %s", name, scheme);
-	buf_addspan(out, value);
 }
 
 void cred_secret(struct engine_world *w, struct place *p, struct span secret,
@@ -176,7 +156,6 @@ void cred_secret(struct engine_world *w, struct place *p, struct span secret,
 {
 	const struct cred_config *k = &p->config->credential;
 	struct cred *c = &p->cred;
-	struct buf pair = BUF_INIT;
 
 	assert(c->busy);
 	if (w->stopping) {
@@ -189,31 +168,15 @@ void cred_secret(struct engine_world *w, struct place *p, struct span secret,
 			 ok ? "the secret has more than one line" : error);
 		return;
 	}
-	switch (k->kind) {
-	case CRED_BASIC:
-		buf_addf(&pair, "%s:", k->user ? k->user : "");
-		buf_addspan(&pair, secret);
-		buf_addf(&c->partial, "Authorization: Basic ");
-		hash_base64(buf_span(&pair), &c->partial);
-		buf_wipe(&pair);
-		static_ready(w, p);
-		break;
-	case CRED_BEARER:
-		add_header(&c->partial, "Authorization", "Bearer ", secret);
-		static_ready(w, p);
-		break;
-	case CRED_HEADERS:
-		add_header(&c->partial, k->header_files[c->reading].name, "",
-			   secret);
-		if (++c->reading < k->header_files_n)
-			read_secret(w, p);
-		else
-			static_ready(w, p);
-		break;
-	default:
-		assert(k->kind == CRED_OAUTH2);
+	if (k->kind == CRED_OAUTH2) {
 		token_fetch(w, p, secret);
+		return;
 	}
+	credential_line(k, c->reading, secret, &c->partial);
+	if (credential_file(k, ++c->reading))
+		read_secret(w, p);
+	else
+		static_ready(w, p);
 }
 
 static void trouble(struct engine_world *w, struct place *p,
@@ -283,8 +246,7 @@ void cred_answer(struct engine_world *w, struct transfer *t,
 	transfer_end(w, t);
 	switch (ta.result) {
 	case TOKEN_OK:
-		add_header(&header, "Authorization", "Bearer ",
-			   buf_span(&ta.token));
+		credential_bearer(&header, buf_span(&ta.token));
 		ready(w, p, &header);
 		c->once = ta.lifetime_ms == 0;
 		if (ta.lifetime_ms > 0)

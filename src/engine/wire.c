@@ -1,5 +1,6 @@
 #include <config.h>
 
+#include "core/timefmt.h"
 #include "engine/wire.h"
 
 #include <curl/curl.h>
@@ -35,6 +36,7 @@ struct slot {
 	struct curl_slist *lines;	/* one array; they point into text */
 	size_t lines_max;
 	struct buf text;		/* header lines, NUL after each */
+	struct wire_peer *peer;		/* asked for, or NULL */
 	bool sent, resend, too_large, answered, head_whole;
 	CURLcode refused;		/* could not even be added */
 	struct buf head, body;
@@ -484,6 +486,74 @@ static int64_t utc_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static struct span after(const char *line, const char *label)
+{
+	size_t n = strlen(label);
+
+	return strncmp(line, label, n) ? (struct span){NULL, 0}
+				       : span_of(line + n);
+}
+
+/* "Nov 29 12:00:00 2027 GMT" is an HTTP date of the third form, but for the
+ * day's name, which nobody compares. */
+static int64_t certificate_ms(struct span text)
+{
+	struct buf date = BUF_INIT;
+	int64_t ms = 0;
+
+	buf_adds(&date, "Mon ");
+	buf_addspan(&date, text);
+	if (date.len > 4 && !strcmp(date.p + date.len - 4, " GMT"))
+		date.p[date.len -= 4] = '\0';
+	if (!time_http(buf_span(&date), utc_now_ms(), &ms))
+		ms = 0;
+	buf_release(&date);
+	return ms;
+}
+
+/* One line of what the library tells of the peer's own certificate. */
+static void certificate_line(const char *line, struct wire_peer *peer)
+{
+	static const char alternative[] = "X509v3 Subject Alternative Name:";
+	struct span s;
+
+	if ((s = after(line, "Subject:")).p)
+		text_set(peer->name, sizeof(peer->name), s);
+	else if ((s = after(line, alternative)).p && !peer->name[0])
+		text_set(peer->name, sizeof(peer->name), s);
+	else if ((s = after(line, "Issuer:")).p)
+		text_set(peer->issuer, sizeof(peer->issuer), s);
+	else if ((s = after(line, "Expire date:")).p)
+		peer->expires_ms = certificate_ms(s);
+}
+
+static void peer_take(CURL *easy, struct wire_peer *peer)
+{
+	struct curl_certinfo *chain = NULL;
+	curl_off_t dns = 0, tcp = 0, tls = 0;
+	const char *address = NULL;
+	long port = 0, proxy = 0;
+
+	*peer = (struct wire_peer){0};
+	curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &dns);
+	curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &tcp);
+	curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &tls);
+	curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
+	curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &port);
+	curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &proxy);
+	curl_easy_getinfo(easy, CURLINFO_CERTINFO, &chain);
+	peer->resolved = dns > 0 || tcp > 0;
+	peer->connected = tcp > 0;
+	peer->secured = tls > 0;
+	text_set(peer->address, sizeof(peer->address), span_of(address));
+	peer->port = (int)port;
+	peer->proxy_status = (int)proxy;
+	if (!chain || chain->num_of_certs < 1)
+		return;
+	for (struct curl_slist *l = chain->certinfo[0]; l; l = l->next)
+		certificate_line(l->data, peer);
+}
+
 /* libcurl takes a length it cannot count for none at all, and the last one
  * of two; RFC 9112 6.3 has neither. */
 static bool length_absurd(const struct header *header, size_t n)
@@ -511,6 +581,8 @@ static void finish(struct slot *s, CURLcode code)
 
 	curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
 	phases_take(s->easy, us);
+	if (s->peer)
+		peer_take(s->easy, s->peer);
 	a.status = s->answered ? (int)status : 0;
 	a.transport = transport_from(s, code, a.status);
 	a.first_byte_left = s->sent;
@@ -603,6 +675,9 @@ void wire_start(struct wire *w, const struct wire_start *in,
 	s->head_whole = false;
 	s->refused = CURLE_OK;
 	s->error[0] = '\0';
+	if (s->peer || in->peer)
+		SET(s->easy, CURLOPT_CERTINFO, in->peer ? 1L : 0L);
+	s->peer = in->peer;
 	w->in_flight++;
 	set_headers(s, in->request);
 	set_method(s, in->request);

@@ -30,6 +30,17 @@ struct wire;
 /* Phases of one transfer, microseconds, in this order. */
 #define WIRE_PHASES 6			/* dns tcp tls send wait recv */
 
+/* What was seen of the other end, for endpoint tests. Texts are as they came:
+ * whoever shows them escapes them. */
+struct wire_peer {
+	bool resolved, connected, secured;	/* how far it got */
+	char address[64];		/* of the proxy where there is one */
+	int port;
+	int proxy_status;		/* its answer to CONNECT; 0 none */
+	char name[128], issuer[128];	/* of the certificate, or "" */
+	int64_t expires_ms;		/* UTC; 0 = not known */
+};
+
 struct wire_start {
 	int id;
 	const struct request *request;
@@ -40,6 +51,7 @@ struct wire_start {
 	const char *ca_file;		/* NULL: the system's */
 	const char *client_cert_file;	/* PEM with certificate and key */
 	const char *http_version;	/* "1.1" (NULL) or "2" */
+	struct wire_peer *peer;		/* filled before `done`; or NULL */
 };
 
 /* The answer is borrowed for the call. Starting transfers inside it is

@@ -1,0 +1,29 @@
+/*
+ * credential.h - floor 2: what a log-in is on the wire. Pure: secrets come
+ * in, header lines and requests go out; when and how often is the engine's
+ * (step_cred.c) or the endpoint test's (endpoint_test.c) to say.
+ *
+ * Everything that is filled here holds a secret: the caller wipes it.
+ */
+#ifndef EDCSYNC_ENGINE_CREDENTIAL_H
+#define EDCSYNC_ENGINE_CREDENTIAL_H
+
+#include "core/config.h"
+#include "core/request.h"
+
+/* Can requests be made with this kind at all? */
+bool credential_sends(enum cred_kind);
+/* The i-th secret file as configured; NULL behind the last one. */
+const char *credential_file(const struct cred_config *, size_t i);
+/* Kinds without a token endpoint (basic, bearer, headers): appends the
+ * header line that the i-th secret makes; lines are parted by "\n". */
+void credential_line(const struct cred_config *, size_t i, struct span secret,
+		     struct buf *lines);
+/* "Authorization: Bearer TOKEN", appended likewise. */
+void credential_bearer(struct buf *lines, struct span token);
+/* oauth2_client_credentials: the token request. It borrows body, which is
+ * filled here. Both were init'ed, and are wiped by the caller. */
+void credential_token_request(const struct cred_config *, struct span secret,
+			      struct request *, struct buf *body);
+
+#endif

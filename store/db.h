@@ -70,6 +70,10 @@ int db_durable(struct db *, bool full);
 int db_data_version(struct db *, int64_t *out);
 int64_t db_last_id(const struct db *);
 int64_t db_changes(const struct db *);
+/* From any thread, while it is open: what steps ends with ST_INTERRUPTED, and
+ * so does every later step until its own thread says resume. */
+void db_interrupt(struct db *);
+void db_resume(struct db *);
 /* Copies the live database to a new file (edcsync backup). */
 int db_backup(struct db *, const char *to_path);
 

@@ -8,8 +8,22 @@
 
 #include "store/migrate.h"
 
+void view_interrupt(struct view *view)
+{
+	assert(view);
+	db_interrupt(view->db);
+}
+
+void view_resume(struct view *view)
+{
+	assert(view);
+	db_resume(view->db);
+}
+
 int view_trouble(struct view *view, int rc)
 {
+	if (rc == ST_INTERRUPTED)
+		view_resume(view);
 	if (rc < 0) {
 		buf_clear(&view->error);
 		buf_adds(&view->error, db_error(view->db));

@@ -287,9 +287,9 @@ int view_rows_take(struct view *view, const struct world *world,
 	while ((rc = query_step(q)) == ST_OK)
 		view_rows_read(rows, q);
 	query_reset(q);
-	for (size_t i = 0; rc == ST_NONE && i < rows->n; i++)
-		if (!rows->v[i].endpoint &&
-		    view_complete(view, world, &rows->v[i]) < 0)
-			return ST_ERROR;
-	return view_trouble(view, rc < 0 ? rc : ST_OK);
+	rc = rc < 0 ? rc : ST_OK;
+	for (size_t i = 0; rc == ST_OK && i < rows->n; i++)
+		if (!rows->v[i].endpoint)
+			rc = view_complete(view, world, &rows->v[i]);
+	return view_trouble(view, rc);
 }

@@ -11,7 +11,7 @@ libui_a_SOURCES += ui/panel.h
 libui_a_SOURCES += ui/session.h
 libui_a_SOURCES += ui/term.h
 libui_a_SOURCES += ui/theme.c ui/theme.h
-libui_a_SOURCES += ui/work.h
+libui_a_SOURCES += ui/work.c ui/work.h
 UI_LIBS = libui.a $(STORE_LIBS) $(NCURSES_LIBS)
 EXTRA_DIST += ui/README.md
 

@@ -61,6 +61,9 @@ void work_cancel(struct work *, const void *owner);
 /* Is a job of that owner and topic waiting or running? */
 bool work_busy(const struct work *, const void *owner, int topic);
 bool work_acting(const struct work *);
+/* Is any question (READ, SLOW) waiting or running? Who refreshes by himself
+ * waits for that, else a slow one would never come to its end. */
+bool work_asking(const struct work *);
 int work_fd(const struct work *);	/* readable when jobs are done */
 /* Calls `done` of finished jobs; returns how many. */
 int work_done(struct work *);

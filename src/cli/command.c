@@ -92,6 +92,11 @@ static const struct option_row reason_options[] = {
 	REASON_OPTIONS, ACTOR_OPTIONS, OPTION_END
 };
 
+static const struct option_row endpoint_test_options[] = {
+	{"record", OPT_TEXT, "OP", "look this operation up at the vendor, too"},
+	OPTION_END
+};
+
 static const struct option_row key_options[] = {
 	{"study", OPT_TEXT, "OID", "study_oid"},
 	{"subject", OPT_TEXT, "KEY", "subject_key"},
@@ -235,6 +240,16 @@ const struct command commands[] = {
 	{"probe", "ENDPOINT [--reason=TEXT]",
 	 "Ask the endpoint now whether it works", NULL,
 	 reason_options, cmd_endpoint_act, NEED_CONFIG | NEED_STORE},
+	{"endpoint test", "ENDPOINT [--record=OP]",
+	 "Try an endpoint step by step; write nothing there",
+	 "Name, proxy, connection, certificate, answer, clock, log-in, scope, and a\n"
+	 "look-up of a random tag, which must be absent. What failed says what to\n"
+	 "do next, and the steps behind it are skipped. Needs no engine, disturbs\n"
+	 "none; is recorded in the audit trail where there is a store.\n"
+	 "Exit: 0 all well, 1 warnings (clock off by more than 5 s, certificate\n"
+	 "ending within 14 days) or odd answers, 69 unreachable, 77 credentials\n"
+	 "refused, 78 a secret or setting that cannot be used.",
+	 endpoint_test_options, cmd_endpoint_test, NEED_CONFIG},
 	{"key", "--study=S --subject=U --form=F [FILE|-]",
 	 "Compute an idempotency key; needs no configuration", NULL,
 	 key_options, cmd_key, 0},

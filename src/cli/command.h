@@ -87,6 +87,7 @@ int cmd_find(struct cli *);
 int cmd_show(struct cli *);
 int cmd_act(struct cli *);		/* the five acts of act.h */
 int cmd_endpoint_act(struct cli *);	/* pause resume probe */
+int cmd_endpoint_test(struct cli *);
 int cmd_key(struct cli *);
 int cmd_classify(struct cli *);
 int cmd_policy(struct cli *);

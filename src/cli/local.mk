@@ -14,6 +14,8 @@ libcli_a_SOURCES = \
 	src/cli/cmd_demo.c \
 	src/cli/cmd_config.c \
 	src/cli/cmd_endpoint_act.c \
+	src/cli/cmd_endpoint_test.c \
+	src/cli/endpoint_try.h \
 	src/cli/cmd_key.c \
 	src/cli/cmd_operator.c \
 	src/cli/cmd_policy.c \

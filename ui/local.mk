@@ -3,6 +3,7 @@ noinst_LIBRARIES += libui.a
 libui_a_SOURCES = ui/app.h
 libui_a_SOURCES += ui/acts.h
 libui_a_SOURCES += ui/cell.c ui/cell.h
+libui_a_SOURCES += ui/field.c ui/field.h
 libui_a_SOURCES += ui/glyph.c
 libui_a_SOURCES += ui/dialog.h
 libui_a_SOURCES += ui/keys.c ui/keys.h

@@ -86,9 +86,13 @@ static void add_endpoint(struct buf *out, const struct world_endpoint *e)
 
 /* Letters */
 
+/* Exactly those that are counted: what is opened or looked up has the number
+ * that was shown. */
 static void name_unknown(struct need *need, const struct world_endpoint *e,
-			 enum op_reason reason)
+			 enum op_state state, enum op_reason reason)
 {
+	const char *name = op_reason_name(reason);
+
 	buf_adds(&need->words, "may be at the vendor");
 	if (reason == REASON_UNKNOWN || reason == REASON_NONE)
 		buf_adds(&need->words, ": nothing could tell");
@@ -96,7 +100,8 @@ static void name_unknown(struct need *need, const struct world_endpoint *e,
 		buf_addf(&need->words, ": %s", op_reason_words(reason));
 	buf_adds(&need->next, "edcsync check --filter '");
 	add_endpoint(&need->next, e);
-	buf_adds(&need->next, " state:dead,rejected flag:outcome_unknown'");
+	buf_addf(&need->next, " state:%s reason:%s flag:outcome_unknown'",
+		 op_state_name(state), *name ? name : "\"\"");
 }
 
 static void name_dead(struct need *need, const struct world_endpoint *e,
@@ -167,7 +172,8 @@ static int read_letters(struct needs *needs, size_t kind)
 		need = add(needs, unknown ? NEED_UNKNOWN : letters[kind].rank,
 			   e, query_col_int(q, 3), query_col_int(q, 4));
 		if (unknown)
-			name_unknown(need, e, (enum op_reason)reason);
+			name_unknown(need, e, letters[kind].state,
+				     (enum op_reason)reason);
 		else
 			letters[kind].name(need, e, (enum op_reason)reason);
 	}

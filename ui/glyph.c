@@ -1,6 +1,6 @@
 #include "ui/cell.h"
 
-#include <string.h>
+#include "core/words.h"
 
 static const struct {
 	const char *utf8, *ascii;
@@ -25,20 +25,7 @@ int draw_glyph(const struct area *a, int row, int col, struct style s,
 const char *state_glyph(const struct grid *g, enum op_state state,
 			unsigned flags)
 {
-	static const struct {
-		const char *utf8;
-		char ascii[2];
-	} row[OP_STATE_COUNT] = {
-#define X(sym, name, glyph, ascii, words) [OP_##sym] = { glyph, { ascii } },
-		OP_STATES(X)
-#undef X
-	};
-
-	assert(state < OP_STATE_COUNT);
-	if (theme_state_role(state, flags) == UI_UNKNOWN &&
-	    state != OP_UNWATCHED)
-		return "?";
-	return g->ascii ? row[state].ascii : row[state].utf8;
+	return words_glyph(state, flags, g->ascii);
 }
 
 int draw_state(const struct area *a, int row, int col, struct style s,

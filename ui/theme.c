@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/words.h"
+
 #define NONE .fg_rgb = -1, .bg_rgb = -1
 #define RGB(f) .fg_rgb = (f), .bg_rgb = -1
 #define OWN (-1)		/* the terminal's own colour */
@@ -98,8 +100,7 @@ enum ui_role theme_state_role(enum op_state state, unsigned flags)
 	};
 
 	assert(state < OP_STATE_COUNT);
-	if ((flags & OP_OUTCOME_UNKNOWN) && state != OP_COMMITTED &&
-	    state != OP_DISCARDED && state != OP_SUPERSEDED)
+	if (words_maybe_there(state, flags))
 		return UI_UNKNOWN;
 	return (enum ui_role)roles[state];
 }

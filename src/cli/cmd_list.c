@@ -42,15 +42,15 @@ static void add_row(struct listing *l, const struct view_op *row)
 		l->table = table_new(titles, COLUMNS, right);
 		table_last_below(l->table, WHY_CELLS);
 	}
-	say_state(&l->cli->out, op, &text);
+	words_state(op, l->cli->out.ascii, &text);
 	table_cell_tone(l->table, say_tone(op), buf_text(&text));
 	table_cell(l->table, op->op_id);
 	buf_clear(&text);
-	say_record(op, &text);
+	words_record(op, &text);
 	table_cell(l->table, buf_text(&text));
 	table_cell(l->table, row->endpoint);
 	buf_clear(&text);
-	say_age(op->state_since_ms, l->page.now_ms, &text);
+	words_age(op->state_since_ms, l->page.now_ms, &text);
 	table_cell(l->table, buf_text(&text));
 	table_cell_tone(l->table, TONE_DIM, row->why);
 	buf_release(&text);

@@ -315,7 +315,7 @@ static int each_version(void *ctx, const struct view_op *row)
 	if (!row->op.supersedes && row->op.state != OP_SUPERSEDED)
 		return 0;
 	begin(s);
-	say_state(out, &row->op, &text);
+	words_state(&row->op, out->ascii, &text);
 	buf_addf(&text, "  %s  ", row->op.op_id);
 	full_time(s, row->op.created_at_ms, &text);
 	out_wrap(out, 0, 2, buf_text(&text));
@@ -360,7 +360,7 @@ static void facts(struct showing *s)
 	struct buf text = BUF_INIT;
 
 	heading(s, "What it is");
-	say_record(op, &text);
+	words_record(op, &text);
 	line(s, "record", buf_text(&text));
 	line(s, "study", op->record.study_oid);
 	line(s, "site", op->site_oid);
@@ -391,7 +391,7 @@ static void why(struct showing *s)
 	struct buf text = BUF_INIT;
 
 	heading(s, "Why");
-	say_words(&s->row, s->page.now_ms, s->page.utc_offset_min, &text);
+	say_words(op, s->row.why, s->page.now_ms, s->page.utc_offset_min, &text);
 	out_wrap(out, 0, 2, buf_text(&text));
 	line(s, "reason", op_reason_name(op->reason));
 	buf_clear(&text);
@@ -407,11 +407,11 @@ static void head(struct showing *s)
 	struct out *out = &s->cli->out;
 	struct buf text = BUF_INIT;
 
-	say_state(out, &s->row.op, &text);
+	words_state(&s->row.op, out->ascii, &text);
 	out_printf(out, "%s%s%s  ", out_tone(out, say_tone(&s->row.op)),
 		   out_safe(out, buf_text(&text)), out_plain(out));
 	buf_clear(&text);
-	say_record(&s->row.op, &text);
+	words_record(&s->row.op, &text);
 	out_printf(out, "%s  %s\n", out_safe(out, buf_text(&text)),
 		   out_safe(out, s->row.op.op_id));
 	buf_release(&text);

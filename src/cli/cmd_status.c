@@ -60,7 +60,7 @@ static void add_stop(struct buf *text, const char *words)
 static void add_time(struct buf *text, const struct status *s, int64_t ms)
 {
 	buf_addc(text, ' ');
-	say_clock(ms, s->page.now_ms, s->page.utc_offset_min, text);
+	words_clock(ms, s->page.now_ms, s->page.utc_offset_min, text);
 }
 
 static void circuit_words(const struct status *s, const struct circuit *c,
@@ -383,7 +383,7 @@ static void text_engine(const struct status *s)
 	struct buf zone = BUF_INIT;
 
 	time_local(s->page.now_ms, s->page.utc_offset_min, now);
-	say_zone(s->page.utc_offset_min, &zone);
+	words_zone(s->page.utc_offset_min, &zone);
 	if (s->engine)
 		out_printf(out, "%sengine runs%s (%s, pid %lld on %s)",
 			   out_tone(out, TONE_OK), out_plain(out),
@@ -401,7 +401,7 @@ static void text_engine(const struct status *s)
 	if (turnstile_old(s)) {
 		struct buf age = BUF_INIT;
 
-		say_age(s->turnstile_since_ms, s->page.now_ms, &age);
+		words_age(s->turnstile_since_ms, s->page.now_ms, &age);
 		out_printf(out, "%sthe store is held by %s since %s%s: other "
 			   "writers wait\n", out_tone(out, TONE_BAD),
 			   out_safe(out, s->turnstile_who), buf_text(&age),
@@ -465,7 +465,7 @@ static void text_need(const struct status *s, const struct need_line *need)
 	buf_adds(&line, need->words);
 	if (need->oldest_ms) {
 		buf_adds(&line, ", since ");
-		say_age(need->oldest_ms, s->page.now_ms, &line);
+		words_age(need->oldest_ms, s->page.now_ms, &line);
 	}
 	out_wrap(out, 9, 9, buf_text(&line));
 	text_contact(s, need);
@@ -510,12 +510,12 @@ static void end_cells(const struct status *s, struct table *table,
 
 	table_cell(table, end->name);
 	number_cell(table, e->count[OP_QUEUED] + e->count[OP_WAITING]);
-	say_age(e->oldest_ms, s->page.now_ms, &text);
+	words_age(e->oldest_ms, s->page.now_ms, &text);
 	table_cell(table, buf_text(&text));
 	number_cell(table, e->in_flight);
 	number_cell(table, e->ok_per_min);
 	buf_clear(&text);
-	say_when(e->state.last_ok_ms, s->page.now_ms, s->page.utc_offset_min,
+	words_when(e->state.last_ok_ms, s->page.now_ms, s->page.utc_offset_min,
 		 &text);
 	table_cell(table, buf_text(&text));
 	table_cell_tone(table, end->stopped ? TONE_BAD : TONE_PLAIN,

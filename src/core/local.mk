@@ -46,7 +46,11 @@ libcore_a_SOURCES = \
 	src/core/poll.h \
 	src/core/right.c \
 	src/core/right.h \
+	src/core/sheet.c \
+	src/core/sheet.h \
 	src/core/why.c \
+	src/core/words.c \
+	src/core/words.h \
 	src/core/why.h \
 	src/core/verdict.c \
 	src/core/verdict.h \

@@ -152,6 +152,9 @@ SLOT(op_scan,
 SLOT(shift_due, (int64_t a, int64_t b), (a, b))
 SLOT(count, (int64_t a, enum op_state b, int64_t *c), (a, b, c))
 SLOT(dead_count, (int64_t a, enum op_reason b, int64_t *c), (a, b, c))
+SLOT(group_intern, (struct group_row *a), (a))
+SLOT(group_each, (int (*a)(void *, const struct group_row *), void *b), (a, b))
+SLOT(attempt_last, (int64_t a, struct attempt *b), (a, b))
 SLOT(flight_put, (const struct flight *a), (a))
 SLOT(flight_get, (int64_t a, struct flight *b), (a, b))
 SLOT(flight_drop, (int64_t a), (a))
@@ -219,12 +222,15 @@ static const struct store_ops fault_ops = {
 	.shift_due = f_shift_due,
 	.count = f_count,
 	.dead_count = f_dead_count,
+	.group_intern = f_group_intern,
+	.group_each = f_group_each,
 	.flight_put = f_flight_put,
 	.flight_get = f_flight_get,
 	.flight_drop = f_flight_drop,
 	.flight_each = f_flight_each,
 	.attempt_put = f_attempt_put,
 	.attempt_counts = f_attempt_counts,
+	.attempt_last = f_attempt_last,
 	.poll_get = f_poll_get,
 	.poll_put = f_poll_put,
 	.poll_drop = f_poll_drop,

@@ -296,6 +296,8 @@ static int insert(struct taking *t)
 	if (rc == ST_OK && op_claimable(op->state))
 		rc = lane_admit(t->st, op);
 	if (rc == ST_OK)
+		rc = group_keep(t->st, op);
+	if (rc == ST_OK)
 		rc = t->st->ops->op_insert(t->st, op,
 					   buf_span(&t->line->payload),
 					   buf_span(&t->line->sent));

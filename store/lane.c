@@ -243,6 +243,8 @@ int work_save(struct store *st, struct op *op, int64_t version_seen,
 		first = true;
 	else if (op_claimable(op->state) && was_moving)
 		rc = stays_first(st, op, &first);
+	if (rc >= 0)
+		rc = group_keep(st, op);
 	if (rc < 0)
 		return rc;
 	op->runnable = first;

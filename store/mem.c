@@ -213,7 +213,7 @@ static int mem_meta_put(struct store *st, const char *key, const char *value)
 	X(flights, free) X(attempts, free) X(polls, mem_free_poll) \
 	X(submissions, mem_free_submission) X(lines, mem_free_line) \
 	X(unclear, mem_free_unclear) X(requests, free) X(live, free) \
-	X(gauges, free) X(audit, mem_free_audit)
+	X(gauges, free) X(audit, mem_free_audit) X(groups, free)
 
 static void mem_close(struct store *st)
 {
@@ -269,12 +269,15 @@ static const struct store_ops mem_ops = {
 	.shift_due = mem_shift_due,
 	.count = mem_count,
 	.dead_count = mem_dead_count,
+	.group_intern = mem_group_intern,
+	.group_each = mem_group_each,
 	.flight_put = mem_flight_put,
 	.flight_get = mem_flight_get,
 	.flight_drop = mem_flight_drop,
 	.flight_each = mem_flight_each,
 	.attempt_put = mem_attempt_put,
 	.attempt_counts = mem_attempt_counts,
+	.attempt_last = mem_attempt_last,
 	.poll_get = mem_poll_get,
 	.poll_put = mem_poll_put,
 	.poll_drop = mem_poll_drop,

@@ -10,6 +10,7 @@
  *   mem.c         open, close, transactions, meta, tables
  *   mem_record.c  endpoints, records
  *   mem_op.c      operations, payloads, queue
+ *   mem_group.c   error groups
  *   mem_rows.c    flights, attempts, polls, live, gauges, the chain
  *   mem_intake.c  submissions, lines, unclear, requests, rule sets
  */
@@ -56,7 +57,7 @@ struct mem_store {
 	struct mem_table meta, rulesets, endpoints, states, controls;
 	struct mem_table records, ops, payloads, flights, attempts, polls;
 	struct mem_table submissions, lines, unclear, requests, live, gauges;
-	struct mem_table audit;
+	struct mem_table audit, groups;
 	struct mem_undo *undo;
 	size_t undo_n, undo_cap, undo_saved;
 	int64_t now_ms;
@@ -121,6 +122,9 @@ store_op_scan_fn mem_op_scan;
 store_shift_due_fn mem_shift_due;
 store_count_fn mem_count;
 store_dead_count_fn mem_dead_count;
+store_group_intern_fn mem_group_intern;
+store_group_each_fn mem_group_each;
+store_attempt_last_fn mem_attempt_last;
 store_flight_put_fn mem_flight_put;
 store_flight_get_fn mem_flight_get;
 store_flight_drop_fn mem_flight_drop;

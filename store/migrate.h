@@ -26,7 +26,10 @@
  *   - counter(endpoint, state, n) is kept by the store's own slots: whoever
  *     changes operation.state does so through op_save. So are
  *     attempt_count(endpoint, kind, verdict, took, n, ms) by attempt_put and
- *     dead_count(endpoint, reason, n) by op_save.
+ *     dead_count(endpoint, reason, n) and the numbers of error_group
+ *     (n = maybe + absent + never) by op_save;
+ *   - operation.group_id, rest and rest_ms are other than 0 for what is dead
+ *     or rejected, and for nothing else (oprow.h).
  */
 #ifndef EDCSYNC_STORE_MIGRATE_H
 #define EDCSYNC_STORE_MIGRATE_H

@@ -1,6 +1,8 @@
 /* oprow.c - reads an operation out of a row, in the order of OPROW_COLUMNS. */
 #include "store/oprow.h"
 
+#include <string.h>
+
 /* Absent parts of a record are '' in the table and NULL outside. */
 static char *part(struct query *q, int i)
 {
@@ -111,4 +113,44 @@ void oprow_read(struct query *q, struct op *op)
 	i = read_texts(q, i, op);
 	i = read_record(q, i, &op->record);
 	assert(i == OPROW_N);
+}
+
+void attempt_read(struct query *q, int i, struct attempt *a)
+{
+	int end = i + ATTEMPT_N;
+
+	assert(q && a);
+	memset(a, 0, sizeof(*a));
+	a->op = query_col_int(q, i++);
+	a->endpoint = query_col_int(q, i++);
+	a->n = (int)query_col_int(q, i++);
+	a->kind = (enum attempt_kind)query_col_int(q, i++);
+	a->started_ms = query_col_int(q, i++);
+	a->finished_ms = query_col_int(q, i++);
+	a->layer = (enum layer)query_col_int(q, i++);
+	a->status = (int)query_col_int(q, i++);
+	a->transport = (enum transport)query_col_int(q, i++);
+	a->verdict = (enum verdict)query_col_int(q, i++);
+	query_col_copy(q, i++, a->rule, sizeof(a->rule));
+	query_col_copy(q, i++, a->why, sizeof(a->why));
+	a->backoff_ms = query_col_int(q, i++);
+	query_col_copy(q, i++, a->request_id, sizeof(a->request_id));
+	query_col_copy(q, i++, a->vendor_id, sizeof(a->vendor_id));
+	for (size_t p = 0; p < ARRAY_SIZE(a->phases_us); p++)
+		a->phases_us[p] = (int)query_col_int(q, i++);
+	query_col_copy(q, i++, a->excerpt, sizeof(a->excerpt));
+	query_col_hex(q, i++, a->config_sha256);
+	query_col_hex(q, i++, a->profile_sha256);
+	a->seq_intent = query_col_int(q, i++);
+	a->seq_outcome = query_col_int(q, i++);
+	/* Rows that another program wrote are not trusted with our tables. */
+	if (a->kind < 0 || a->kind >= ATTEMPT_KIND_COUNT)
+		a->kind = ATTEMPT_SEND;
+	if (a->layer < 0 || a->layer >= LAYER_COUNT)
+		a->layer = LAYER_NONE;
+	if (a->transport < 0 || a->transport >= TRANSPORT_COUNT)
+		a->transport = TRANSPORT_OK;
+	if (a->verdict < 0 || a->verdict >= VERDICT_COUNT)
+		a->verdict = VERDICT_INCONCLUSIVE;
+	assert(i == end);
 }

@@ -31,6 +31,33 @@
 	" LEFT JOIN batch b ON b.id = o.batch"
 #define OPROW_N 64
 
+/*
+ * operation.rest and rest_ms: what is dead or rejected, by endpoint and
+ * state, and since when. Else both are 0, and no index of theirs is touched
+ * when an operation starts or is committed.
+ */
+#define REST_KEY(endpoint, state) ((endpoint) * 16 + (int64_t)(state))
+static inline int64_t oprow_rest(const struct op *op)
+{
+	return op_grouped(op->state) ? REST_KEY(op->endpoint, op->state) : 0;
+}
+
+static inline int64_t oprow_rest_ms(const struct op *op)
+{
+	return op_grouped(op->state) ? op->state_since_ms : 0;
+}
+
+/* An attempt as one row: "SELECT " ATTEMPT_COLUMNS " FROM attempt a". */
+#define ATTEMPT_COLUMNS \
+	"a.op, a.endpoint, a.n, a.kind, a.started_ms, a.finished_ms," \
+	" a.layer, a.status, a.transport, a.verdict, a.rule, a.why," \
+	" a.backoff_ms, a.request_id, a.vendor_id, a.dns_us, a.tcp_us," \
+	" a.tls_us, a.send_us, a.wait_us, a.recv_us, a.excerpt," \
+	" a.config_sha256, a.profile_sha256, a.seq_intent, a.seq_outcome"
+#define ATTEMPT_N 26
+/* From column i on. */
+void attempt_read(struct query *, int i, struct attempt *);
+
 /* op was init'ed; what it held is released first. */
 void oprow_read(struct query *, struct op *);
 

@@ -113,6 +113,8 @@ static int flush_counts(struct sqlite_store *s)
 		for (k = 0; !rc && k < OP_REASON_COUNT; k++)
 			rc = flush_count(s, true, d->endpoint, k, d->dead[k]);
 	}
+	if (!rc)
+		rc = sqlite_flush_groups(s);
 	return rc ? rc : flush_attempts(s);
 }
 
@@ -292,12 +294,15 @@ static const struct store_ops sqlite_ops = {
 	.shift_due = sqlite_shift_due,
 	.count = sqlite_count,
 	.dead_count = sqlite_dead_count,
+	.group_intern = sqlite_group_intern,
+	.group_each = sqlite_group_each,
 	.flight_put = sqlite_flight_put,
 	.flight_get = sqlite_flight_get,
 	.flight_drop = sqlite_flight_drop,
 	.flight_each = sqlite_flight_each,
 	.attempt_put = sqlite_attempt_put,
 	.attempt_counts = sqlite_attempt_counts,
+	.attempt_last = sqlite_attempt_last,
 	.poll_get = sqlite_poll_get,
 	.poll_put = sqlite_poll_put,
 	.poll_drop = sqlite_poll_drop,

@@ -5,6 +5,7 @@
  *   sqlite_record.c   endpoints, records
  *   sqlite_op.c       operations and payloads
  *   sqlite_queue.c    what is ready, due, first in its lane; counts
+ *   sqlite_group.c    error groups
  *   sqlite_rows.c     flights, attempts, polls, live, gauges, the chain
  *   sqlite_intake.c   submissions, lines, unclear, requests, rule sets
  *
@@ -30,6 +31,9 @@ struct seen {
 	uint64_t epoch;			/* of the transaction it was seen in */
 	enum op_state state;
 	enum op_reason reason;
+	int64_t group;
+	enum op_there there;
+	bool back;
 	uint64_t key_hash, error_hash;
 	uint64_t start, end, rest;	/* its columns by group, digested */
 };
@@ -69,6 +73,8 @@ int sqlite_int_of(struct store *, struct query *q, int64_t *out);
 int sqlite_record_many(struct store *, const struct op *);
 /* The new ones of this transaction into the word index. */
 int sqlite_search_put(struct store *, int64_t from_op);
+/* The changes of this transaction into the rows of their groups. */
+int sqlite_flush_groups(struct sqlite_store *);
 /* The record row with this operation's own study, subject, event, form. */
 int sqlite_scope_of(struct store *, const struct record *, int64_t *scope);
 
@@ -118,6 +124,9 @@ store_op_scan_fn sqlite_op_scan;
 store_shift_due_fn sqlite_shift_due;
 store_count_fn sqlite_count;
 store_dead_count_fn sqlite_dead_count;
+store_group_intern_fn sqlite_group_intern;
+store_group_each_fn sqlite_group_each;
+store_attempt_last_fn sqlite_attempt_last;
 store_flight_put_fn sqlite_flight_put;
 store_flight_get_fn sqlite_flight_get;
 store_flight_drop_fn sqlite_flight_drop;

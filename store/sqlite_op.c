@@ -39,6 +39,7 @@
 	X(life_began_ms, int, op->life_began_ms) \
 	X(waited_open_ms, int, op->waited_open_ms) \
 	X(group_id, int, op->group_id) \
+	X(rest, int, oprow_rest(op)) X(rest_ms, int, oprow_rest_ms(op)) \
 	X(assigned, text, op->assigned) X(site_oid, text, op->site_oid)
 
 /* What was seen of operations. */
@@ -107,6 +108,8 @@ static void saw(struct sqlite_store *s, const struct op *op,
 	*seen_slot(s, op->op) = (struct seen){
 		.op = op->op, .version = op->version, .epoch = s->epoch,
 		.state = op->state, .reason = op->reason,
+		.group = op->group_id, .there = op_there(op),
+		.back = op->replays > 0,
 		.key_hash = text_hash(op->idem_key),
 		.error_hash = text_hash(op->error), .start = mark_start(op),
 		.end = mark_end(op, blocks), .rest = mark_rest(op),
@@ -377,6 +380,13 @@ static int insert_row(struct store *st, const struct op *op,
 	return query_run(q);
 }
 
+static void enter_group(struct sqlite_store *s, const struct op *op)
+{
+	if (op->group_id)
+		count_group(&s->counts, op->group_id, op_there(op),
+			    op->replays > 0, 1, op->state_since_ms);
+}
+
 int sqlite_op_insert(struct store *st, struct op *op, struct span payload,
 		     struct span sent)
 {
@@ -414,6 +424,7 @@ int sqlite_op_insert(struct store *st, struct op *op, struct span payload,
 	count_add(&s->counts, op->endpoint, op->state, 1);
 	if (op->state == OP_DEAD)
 		count_dead(&s->counts, op->endpoint, op->reason, 1);
+	enter_group(s, op);
 	saw(s, op, blocks);
 	s->wrote = true;
 	return store_result(st, rc);
@@ -515,6 +526,10 @@ int sqlite_op_save(struct store *st, const struct op *op,
 		count_dead(&s->counts, op->endpoint, before.reason, -1);
 	if (op->state == OP_DEAD)
 		count_dead(&s->counts, op->endpoint, op->reason, 1);
+	if (before.group)
+		count_group(&s->counts, before.group, before.there,
+			    before.back, -1, 0);
+	enter_group(s, op);
 	saw(s, op, blocks);
 	s->wrote = true;
 	return ST_OK;

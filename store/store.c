@@ -243,6 +243,44 @@ void count_attempt(struct count_deltas *d, const struct attempt *a)
 	d->attempts[d->attempts_n++] = c;
 }
 
+void count_group(struct count_deltas *d, int64_t group, enum op_there there,
+		 bool back, int64_t by, int64_t since_ms)
+{
+	struct group_delta *g;
+	size_t i;
+
+	assert(d && group > 0 && there < THERE_COUNT);
+	for (i = 0; i < d->groups_n; i++)
+		if (d->groups[i].id == group)
+			break;
+	if (i == d->groups_cap) {
+		d->groups_cap = d->groups_cap ? 2 * d->groups_cap : 8;
+		d->groups = xrealloc(d->groups, d->groups_cap *
+				     sizeof(*d->groups));
+	}
+	if (i == d->groups_n)
+		d->groups[d->groups_n++] = (struct group_delta){.id = group};
+	g = &d->groups[i];
+	g->n[there] += by;
+	g->back += back ? by : 0;
+	if (by > 0 && since_ms > g->last_ms)
+		g->last_ms = since_ms;
+}
+
+static void copy_groups(struct count_deltas *dst,
+			const struct count_deltas *src)
+{
+	if (dst->groups_cap < src->groups_n) {
+		dst->groups_cap = src->groups_n;
+		dst->groups = xrealloc(dst->groups, dst->groups_cap *
+				       sizeof(*dst->groups));
+	}
+	if (src->groups_n)
+		memcpy(dst->groups, src->groups,
+		       src->groups_n * sizeof(*src->groups));
+	dst->groups_n = src->groups_n;
+}
+
 void count_copy(struct count_deltas *dst, const struct count_deltas *src)
 {
 	assert(dst != src);
@@ -262,16 +300,18 @@ void count_copy(struct count_deltas *dst, const struct count_deltas *src)
 		memcpy(dst->attempts, src->attempts,
 		       src->attempts_n * sizeof(*src->attempts));
 	dst->attempts_n = src->attempts_n;
+	copy_groups(dst, src);
 }
 
 void count_clear(struct count_deltas *d)
 {
-	d->n = d->attempts_n = 0;
+	d->n = d->attempts_n = d->groups_n = 0;
 }
 
 void count_release(struct count_deltas *d)
 {
 	free(d->v);
 	free(d->attempts);
+	free(d->groups);
 	*d = (struct count_deltas){.v = NULL};
 }

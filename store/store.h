@@ -29,6 +29,7 @@
 #define EDCSYNC_STORE_STORE_H
 
 #include "core/circuit.h"
+#include "core/fingerprint.h"
 #include "core/gate.h"
 #include "core/op.h"
 #include "core/poll.h"
@@ -192,6 +193,22 @@ struct attempt_count {
 /* The count that this attempt adds: n is 1. */
 struct attempt_count attempt_count_of(const struct attempt *);
 
+/*
+ * The same trouble of one endpoint (core/fingerprint.h), and how many are in
+ * it now. A group stays when nobody is left in it: what people said of it
+ * (triage, notes, ticket) is there when the trouble comes back.
+ */
+struct group_row {
+	int64_t id, endpoint;
+	enum op_state state;
+	enum op_reason reason;
+	char fingerprint[33];
+	char title[100];
+	int64_t first_ms, last_ms;	/* when the first, the last came in */
+	int64_t n[THERE_COUNT];
+	int64_t back;			/* of those: came back from a replay */
+};
+
 struct store;
 
 /* Transactions. */
@@ -298,6 +315,13 @@ typedef int store_shift_due_fn(struct store *, int64_t now_ms,
 /* (read) count of one state, endpoint 0 = all. From counters, not a scan. */
 typedef int store_count_fn(struct store *, int64_t endpoint, enum op_state,
 			   int64_t *n);
+/* Error groups. op_insert and op_save count who is in which (group_id, never
+ * 0 for those that are dead or rejected and 0 for all others: group.c).
+ * intern: finds by endpoint and fingerprint, or adds with title, reason,
+ * state and first_ms; fills id. each (IDLE only): all there are, by id. */
+typedef int store_group_intern_fn(struct store *, struct group_row *);
+typedef int store_group_each_fn(struct store *,
+	int (*each)(void *, const struct group_row *), void *);
 /* (read) dead letters of one reason; endpoint 0 = all. From counters. */
 typedef int store_dead_count_fn(struct store *, int64_t endpoint,
 				enum op_reason, int64_t *n);
@@ -312,6 +336,9 @@ typedef int store_flight_each_fn(struct store *,
 typedef int store_attempt_put_fn(struct store *, const struct attempt *);
 typedef int store_attempt_counts_fn(struct store *,
 	int (*each)(void *, const struct attempt_count *), void *);
+/* (read) The one with the highest number; ST_NONE: none was made. */
+typedef int store_attempt_last_fn(struct store *, int64_t op,
+				  struct attempt *);
 typedef int store_poll_get_fn(struct store *, int64_t op, struct poll_row *);
 typedef int store_poll_put_fn(struct store *, const struct poll_row *);
 typedef int store_poll_drop_fn(struct store *, int64_t op);
@@ -387,12 +414,15 @@ struct store_ops {
 	store_shift_due_fn *shift_due;
 	store_count_fn *count;
 	store_dead_count_fn *dead_count;
+	store_group_intern_fn *group_intern;
+	store_group_each_fn *group_each;
 	store_flight_put_fn *flight_put;
 	store_flight_get_fn *flight_get;
 	store_flight_drop_fn *flight_drop;
 	store_flight_each_fn *flight_each;
 	store_attempt_put_fn *attempt_put;
 	store_attempt_counts_fn *attempt_counts;
+	store_attempt_last_fn *attempt_last;
 	store_poll_get_fn *poll_get;
 	store_poll_put_fn *poll_put;
 	store_poll_drop_fn *poll_drop;

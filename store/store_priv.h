@@ -40,9 +40,17 @@ struct count_delta {
 	int64_t n[OP_STATE_COUNT];
 	int64_t dead[OP_REASON_COUNT];
 };
+/* Who came into a group and who left it. */
+struct group_delta {
+	int64_t id;
+	int64_t n[THERE_COUNT], back;
+	int64_t last_ms;		/* of those that came; 0 none did */
+};
 struct count_deltas {
 	struct count_delta *v;
 	size_t n, cap;
+	struct group_delta *groups;
+	size_t groups_n, groups_cap;
 	struct attempt_count *attempts;	/* one a group */
 	size_t attempts_n, attempts_cap;
 };
@@ -56,6 +64,9 @@ void count_dead(struct count_deltas *, int64_t endpoint, enum op_reason,
 int64_t count_dead_of(const struct count_deltas *, int64_t endpoint,
 		      enum op_reason);
 void count_attempt(struct count_deltas *, const struct attempt *);
+/* One comes (by 1) or leaves (-1); since_ms: when it came to rest. */
+void count_group(struct count_deltas *, int64_t group, enum op_there,
+		 bool back, int64_t by, int64_t since_ms);
 void count_copy(struct count_deltas *dst, const struct count_deltas *src);
 void count_clear(struct count_deltas *);
 void count_release(struct count_deltas *);

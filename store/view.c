@@ -202,44 +202,11 @@ void view_submission_release(struct submission_row *row)
 
 /* Attempts: bounded by the caps of the policy, read whole. */
 
-static void read_attempt(struct query *q, struct attempt *a)
-{
-	int i = 0;
-
-	memset(a, 0, sizeof(*a));
-	a->op = query_col_int(q, i++);
-	a->endpoint = query_col_int(q, i++);
-	a->n = (int)query_col_int(q, i++);
-	a->kind = (enum attempt_kind)query_col_int(q, i++);
-	a->started_ms = query_col_int(q, i++);
-	a->finished_ms = query_col_int(q, i++);
-	a->layer = (enum layer)query_col_int(q, i++);
-	a->status = (int)query_col_int(q, i++);
-	a->transport = (enum transport)query_col_int(q, i++);
-	a->verdict = (enum verdict)query_col_int(q, i++);
-	query_col_copy(q, i++, a->rule, sizeof(a->rule));
-	query_col_copy(q, i++, a->why, sizeof(a->why));
-	a->backoff_ms = query_col_int(q, i++);
-	query_col_copy(q, i++, a->request_id, sizeof(a->request_id));
-	query_col_copy(q, i++, a->vendor_id, sizeof(a->vendor_id));
-	for (size_t p = 0; p < ARRAY_SIZE(a->phases_us); p++)
-		a->phases_us[p] = (int)query_col_int(q, i++);
-	query_col_copy(q, i++, a->excerpt, sizeof(a->excerpt));
-	query_col_hex(q, i++, a->config_sha256);
-	query_col_hex(q, i++, a->profile_sha256);
-	a->seq_intent = query_col_int(q, i++);
-	a->seq_outcome = query_col_int(q, i++);
-}
-
 int view_attempts(struct view *view, int64_t op,
 		  int (*each)(void *, const struct attempt *), void *ctx)
 {
-	struct query *q = DB_Q(view->db, "SELECT op, endpoint, n, kind,"
-		" started_ms, finished_ms, layer, status, transport, verdict,"
-		" rule, why, backoff_ms, request_id, vendor_id, dns_us,"
-		" tcp_us, tls_us, send_us, wait_us, recv_us, excerpt,"
-		" config_sha256, profile_sha256, seq_intent, seq_outcome"
-		" FROM attempt WHERE op = ?1 ORDER BY n, id");
+	struct query *q = DB_Q(view->db, "SELECT " ATTEMPT_COLUMNS
+		" FROM attempt a WHERE a.op = ?1 ORDER BY a.n, a.id");
 	struct attempt *v = NULL;
 	size_t n = 0;
 	int rc;
@@ -247,7 +214,7 @@ int view_attempts(struct view *view, int64_t op,
 	query_int(q, 1, op);
 	while ((rc = query_step(q)) == ST_OK) {
 		v = xrealloc(v, (n + 1) * sizeof(*v));
-		read_attempt(q, &v[n++]);
+		attempt_read(q, 0, &v[n++]);
 	}
 	query_reset(q);
 	for (size_t i = 0; rc == ST_NONE && i < n; i++)

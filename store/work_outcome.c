@@ -208,6 +208,16 @@ static void settle_it(struct applied *a, struct op *op)
 	settle_attempt(op, &in, &out->verdict, &a->settle);
 }
 
+/* Who came to be dead or rejected by this attempt. A check that left it where
+ * it was says nothing about what went wrong. */
+static int join_group(struct store *st, const struct applied *a,
+		      struct op *op)
+{
+	if (!op_grouped(op->state) || (op->state == a->old && op->group_id))
+		return ST_OK;
+	return group_join(st, op, &a->attempt, &a->out->verdict);
+}
+
 /* The rows around an outcome, whether it was applied or only recorded. */
 static int record_it(struct store *st, struct applied *a, const struct op *op)
 {
@@ -264,7 +274,9 @@ static int apply_claimed(struct store *st, struct applied *a)
 	a->old = op.state;
 	settle_it(a, &op);
 	fill_attempt(a, &op);
-	rc = work_save(st, &op, seen, a->out->config, a->now_ms);
+	rc = join_group(st, a, &op);
+	if (rc == ST_OK)
+		rc = work_save(st, &op, seen, a->out->config, a->now_ms);
 	if (rc == ST_OK)
 		rc = keep_poll(st, a, &op);
 	if (rc == ST_OK)
@@ -286,6 +298,8 @@ static int apply(struct store *st, struct applied *a, struct op *op)
 		rc = keep_poll(st, a, op);
 	if (rc == ST_OK)
 		rc = record_it(st, a, op);
+	if (rc == ST_OK)
+		rc = join_group(st, a, op);
 	if (rc == ST_OK)
 		rc = work_save(st, op, seen, a->out->config, a->now_ms);
 	return rc;
@@ -341,6 +355,7 @@ int work_outcome_internal(struct store *st, const struct outcome *out,
 		a.settle.backoff_ms = -1;
 		a.settle.resolution = "dead_lettered";
 		a.not_applied = why;
+		op.group_id = 0;
 		fill_attempt(&a, &op);
 		/* The culprit may be any text of the answer. */
 		a.attempt.excerpt[0] = a.attempt.vendor_id[0] = '\0';

@@ -18,6 +18,16 @@ int lane_entered(struct store *, const struct op *,
 /* Looks at a lane again and moves `runnable` to whom it belongs. */
 int lane_refresh(struct store *, int64_t lane, const struct endpoint_config *);
 
+/*
+ * Error groups (group.c). keep: before every insert and save; who came to be
+ * dead or rejected gets a group by the last attempt stored, who is neither
+ * leaves it. join: into the group of this attempt (and verdict, for its
+ * title), which is not stored yet.
+ */
+int group_keep(struct store *, struct op *);
+int group_join(struct store *, struct op *, const struct attempt *last,
+	       const struct verdict_out *);
+
 /* A version 4 UUID out of two random numbers. */
 void uuid_of(uint64_t high, uint64_t low, char out[37]);
 

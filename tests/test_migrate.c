@@ -161,6 +161,33 @@ static void test_killed_at_each_statement(void **state)
 	assert_true(n > 80);
 }
 
+/* What the versions after the third added, taken away again. */
+static const char *const to_third[] = {
+	"DROP INDEX operation_group", "DROP INDEX operation_group_age",
+	"DROP INDEX operation_rest", "DROP INDEX operation_rest_age",
+	"DROP INDEX operation_rest_urgent",
+	"ALTER TABLE operation DROP COLUMN rest",
+	"ALTER TABLE operation DROP COLUMN rest_ms",
+	"ALTER TABLE error_group DROP COLUMN state",
+	"ALTER TABLE error_group DROP COLUMN maybe",
+	"ALTER TABLE error_group DROP COLUMN absent",
+	"ALTER TABLE error_group DROP COLUMN back",
+	"CREATE INDEX operation_group ON operation(group_id, op)"
+	" WHERE state >= 7 AND state <= 8",
+	"PRAGMA user_version = 3",
+	"DELETE FROM schema_history WHERE version > 3",
+};
+
+static void run_all(const char *const *sql, size_t n)
+{
+	struct db *db = open_raw();
+
+	for (size_t i = 0; i < n; i++)
+		if (db_exec(db, sql[i], DB_HERE))
+			fail_msg("%s", db_error(db));
+	db_close(db);
+}
+
 /* Where records said what was started last: one of several queued knows of the
  * others afterwards, started or not. */
 static void test_records_know_their_operations(void **state)
@@ -179,15 +206,11 @@ static void test_records_know_their_operations(void **state)
 		" 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'o' || op,"
 		" 'k' || op, NULL, NULL, NULL, NULL, '', '', '', '', NULL,"
 		" NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM t"};
-	struct db *db;
 
 	(void)state;
 	fresh_store_opens();
-	db = open_raw();
-	for (size_t i = 0; i < ARRAY_SIZE(old); i++)
-		if (db_exec(db, old[i], DB_HERE))
-			fail_msg("%s", db_error(db));
-	db_close(db);
+	run_all(to_third, ARRAY_SIZE(to_third));
+	run_all(old, ARRAY_SIZE(old));
 	store_opens(2);
 	assert_int_equal(number("SELECT newest_of_many FROM record"
 				" WHERE id = 1"), 6);
@@ -214,15 +237,11 @@ static void test_counters_are_filled(void **state)
 		" NULL, NULL, NULL, 1, 2 FROM t"};
 	struct buf error = BUF_INIT;
 	struct store *st;
-	struct db *db;
 
 	(void)state;
 	fresh_store_opens();
-	db = open_raw();
-	for (size_t i = 0; i < ARRAY_SIZE(old); i++)
-		if (db_exec(db, old[i], DB_HERE))
-			fail_msg("%s", db_error(db));
-	db_close(db);
+	run_all(to_third, ARRAY_SIZE(to_third));
+	run_all(old, ARRAY_SIZE(old));
 	if (open_store(&st, &error))
 		fail_msg("%s", buf_text(&error));
 	store_close(st);
@@ -239,6 +258,51 @@ static void test_counters_are_filled(void **state)
 				" WHERE took = 18 AND ms = 131073"), 1);
 	assert_int_equal(number("SELECT n FROM attempt_count"
 				" WHERE took = 19 AND ms = 0"), 1);
+}
+
+/* What was dead or rejected before there were groups is in one afterwards. */
+static void test_groups_are_filled(void **state)
+{
+	static const char *const old[] = {
+		/* op, state, flags, reason, replays, since, absent */
+		"WITH t(op, state, flags, reason, replays, since, absent) AS"
+		" (VALUES (1, 8, 1, 2, 0, 100, 0), (2, 8, 1, 2, 1, 90, 0),"
+		" (3, 8, 0, 2, 0, 95, 50), (4, 8, 0, 5, 0, 80, 0),"
+		" (5, 7, 0, 15, 0, 70, 0), (6, 6, 0, 0, 0, 60, 0))"
+		" INSERT INTO operation SELECT op, 1, op, op, op, 1,"
+		" state, 0, 0, flags, reason, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0,"
+		" 0, 0, replays, 0, 0, 0, 0, since, 0, 0, 0, absent, 0, 0, 1,"
+		" 0, 0, 0, 0, 'o' || op, 'k' || op, NULL, NULL, NULL, NULL,"
+		" '', '', '', '', NULL, NULL, NULL, NULL, NULL, NULL, NULL,"
+		" NULL, NULL FROM t",
+		"WITH t(op, n, status, rule, why) AS (VALUES"
+		" (1, 1, 503, 'busy', 'busy'), (1, 2, 504, 'gw', 'gone'),"
+		" (2, 1, 504, 'gw', 'gone'), (3, 1, 504, 'gw', 'gone'),"
+		" (5, 1, 422, 'no', 'refused')) INSERT INTO attempt"
+		" SELECT NULL, op, 1, n, 0, 1, 2, 0, status, 0, 5, rule, why,"
+		" -1, '', NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 1, 2"
+		" FROM t"};
+
+	(void)state;
+	fresh_store_opens();
+	run_all(to_third, ARRAY_SIZE(to_third));
+	run_all(old, ARRAY_SIZE(old));
+	store_opens(2);
+	assert_int_equal(number("SELECT count(*) FROM error_group"), 3);
+	assert_int_equal(number("SELECT count(*) FROM error_group WHERE n = 3"
+		" AND maybe = 2 AND absent = 1 AND back = 1 AND state = 8"
+		" AND title = '504 gone' AND first_ms = 90"
+		" AND last_ms = 100"), 1);
+	assert_int_equal(number("SELECT count(*) FROM error_group WHERE n = 1"
+		" AND maybe = 0 AND title = 'circuit open'"), 1);
+	assert_int_equal(number("SELECT count(*) FROM error_group WHERE n = 1"
+		" AND state = 7 AND title = '422 refused'"), 1);
+	assert_int_equal(number("SELECT count(*) FROM operation o"
+		" JOIN error_group g ON g.id = o.group_id"
+		" WHERE o.rest = 16 + g.state"
+		" AND o.rest_ms = o.state_since_ms"), 5);
+	assert_int_equal(number("SELECT count(*) FROM operation WHERE op = 6"
+		" AND group_id = 0 AND rest = 0"), 1);
 }
 
 /* B083: all of them start on a fresh path at the same instant. */
@@ -418,6 +482,7 @@ int main(void)
 		X(test_history),
 		X(test_killed_at_each_statement),
 		X(test_counters_are_filled),
+		X(test_groups_are_filled),
 		X(test_records_know_their_operations),
 		X(test_many_start_at_once),
 		X(test_newer_schema),

@@ -26,8 +26,14 @@ struct actor {
 	const char *login, *host, *tty, *remote;	/* claims of the OS */
 };
 
-/* X(symbol, type name). Closed set, versioned by AUDIT_FORMAT. */
-#define AUDIT_FORMAT 1
+/*
+ * X(symbol, type name). Closed set, versioned by AUDIT_FORMAT, which stands
+ * in each record. Format 2 has the local time as its offset from UTC
+ * (`at_offset`), where format 1 wrote it out (`at_local`), and names the store
+ * in the first record only: the chain binds the others to that one. A store
+ * may hold both; verification knows both.
+ */
+#define AUDIT_FORMAT 2
 #define AUDIT_TYPES(X) \
 	X(STORE_CREATED, "store_created") X(SCHEMA, "schema_migrated") \
 	X(RULES, "rules_in_force") X(SUBMIT, "submitted") \
@@ -42,7 +48,7 @@ struct actor {
 	X(ENGINE_START, "engine_started") X(ENGINE_STOP, "engine_stopped") \
 	X(CLOCK_STEP, "clock_step") X(RESTORED, "store_restored") \
 	X(GAP_DECLARED, "gap_declared") X(TOKEN, "token_issued") \
-	X(PROBE, "probe") X(ENDPOINT_TEST, "endpoint_tested")
+	X(PROBE, "probe")
 
 enum audit_type {
 #define X(sym, name) AUDIT_##sym,

@@ -52,15 +52,37 @@ static void key(struct buf *out, const char *name)
 	out->len = (size_t)(at - 1 - out->p);
 }
 
+#define EACH_BYTE(c) ((uint64_t)(c) * UINT64_C(0x0101010101010101))
+
+/* Not 0 if one of the eight bytes is 0. */
+static uint64_t any_zero(uint64_t word)
+{
+	return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
+}
+
+/* Not 0 if one of eight bytes cannot stand in a JSON string as it is: below
+ * 0x20, above 0x7e, a quote or a backslash. */
+static uint64_t odd_byte(uint64_t word)
+{
+	return ((word - EACH_BYTE(0x20)) & ~word & EACH_BYTE(0x80)) |
+	       (word & EACH_BYTE(0x80)) |
+	       any_zero(word ^ EACH_BYTE(0x7f)) |
+	       any_zero(word ^ EACH_BYTE('"')) |
+	       any_zero(word ^ EACH_BYTE('\\'));
+}
+
 /* Stands it in a JSON string as it is? Most do: digests, ids, names. */
 static bool plain(const char *p, size_t n)
 {
-	unsigned odd = 0;
+	uint64_t odd = 0, word;
 
-	for (size_t i = 0; i < n; i++)
-		odd |= (unsigned char)(p[i] - 0x20) >= 0x5f || p[i] == '"' ||
-		       p[i] == '\\';
-	return !odd;
+	for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		odd |= odd_byte(word);
+	}
+	word = EACH_BYTE(' ');
+	memcpy(&word, p, n);
+	return !(odd | odd_byte(word));
 }
 
 static void quoted(struct buf *out, const char *value)
@@ -138,8 +160,8 @@ static void add_times(struct buf *out, struct audit *a, int64_t at_ms)
 		buf_addc(&a->times, '{');	/* so that no comma comes */
 		time_utc(at_ms, at);
 		text(&a->times, "at", at);
-		time_local(at_ms, audit_offset_min(a, at_ms), at);
-		text(&a->times, "at_local", at);
+		time_offset(audit_offset_min(a, at_ms), at);
+		text(&a->times, "at_offset", at);
 		a->times_ms = at_ms;
 	}
 	buf_addc(out, ',');
@@ -240,7 +262,9 @@ bool audit_body(struct audit *a, const struct store *st,
 	number(out, "seq", seq);
 	if (e->status > 0)
 		number(out, "status", e->status);
-	text(out, "store", st->store_id);
+	/* The first one says it for the chain that begins with it. */
+	if (seq == 1)
+		text(out, "store", st->store_id);
 	text(out, "type", audit_type_name(e->type));
 	text(out, "vendor_id", e->vendor_id);
 	text(out, "verdict", e->verdict);

@@ -186,6 +186,28 @@ static void note_gap(struct verify *v, const struct json *doc, int64_t at_ms)
 	v->report->declared_gaps++;
 }
 
+/*
+ * Format 1 named the store in each record; since then the first record does,
+ * and the chain, the MAC and the anchors bind the others to it. One that
+ * names a store names this one.
+ */
+static void check_store(struct verify *v, const struct json *doc,
+			const struct audit_row *row)
+{
+	int64_t format = 0;
+	bool named = json_get(doc, 0, "store") != JSON_NONE;
+
+	if (!json_int(doc, json_get(doc, 0, "format"), &format) ||
+	    format < 1 || format > AUDIT_FORMAT) {
+		add_break(v, row->seq, "the record is of a format that this "
+			  "program does not know");
+		return;
+	}
+	if ((named || format == 1 || row->seq == 1) &&
+	    !text_is(doc, "store", v->st->store_id))
+		add_break(v, row->seq, "the record is of another store");
+}
+
 static void check_columns(struct verify *v, const struct audit_row *row)
 {
 	struct json doc = {0};
@@ -205,8 +227,7 @@ static void check_columns(struct verify *v, const struct audit_row *row)
 		add_break(v, row->seq, "column op_id differs from the body");
 	if (!time_is(&doc, row->at_ms))
 		add_break(v, row->seq, "column at_ms differs from the body");
-	if (!text_is(&doc, "store", v->st->store_id))
-		add_break(v, row->seq, "the record is of another store");
+	check_store(v, &doc, row);
 	if (!strcmp(row->type, audit_type_name(AUDIT_GAP_DECLARED)))
 		note_gap(v, &doc, row->at_ms);
 	json_release(&doc);

@@ -6,6 +6,8 @@
 
 #include "core/canon.h"
 #include "core/json.h"
+#include "core/timefmt.h"
+#include "store/audit_priv.h"
 #include "store/db.h"
 
 static struct room room;
@@ -192,6 +194,67 @@ static void a_tail_is_counted(void **state)
 	assert_int_equal(r.first_seq, 1);
 	assert_int_equal(r.checked, r.last_seq);
 	audit_report_release(&r);
+}
+
+/* A record with this text, chained and with its MAC as ours are. */
+static void put_body(const char *rest)
+{
+	struct store *st = room.store;
+	struct audit_row row = {.at_ms = T0, .type = "clock_step"};
+	struct buf body = BUF_INIT;
+	char at[TIME_TEXT];
+
+	room_begin(&room);
+	assert_int_equal(st->ops->audit_head(st, &row.seq, row.prev_hash),
+			 ST_OK);
+	time_utc(T0, at);
+	buf_addf(&body, "{\"at\":\"%s\",\"seq\":%lld,\"type\":\"clock_step\""
+		 "%s}", at, (long long)++row.seq, rest);
+	row.body = buf_span(&body);
+	audit_sha256(st->audit, row.body, (struct span){"", 0},
+		     row.body_sha256);
+	audit_sha256(st->audit, (struct span){(char *)row.prev_hash, 32},
+		     (struct span){(char *)row.body_sha256, 32}, row.hash);
+	audit_mac(st->audit, row.hash, row.mac);
+	assert_int_equal(st->ops->audit_put(st, &row), ST_OK);
+	room_commit(&room);
+	buf_release(&body);
+}
+
+/* A store of an older program holds records of format 1 before ours. */
+static void both_formats_are_known(void **state)
+{
+	struct buf one = BUF_INIT;
+
+	start(*(bool *)*state);
+	buf_addf(&one, ",\"format\":1,\"store\":\"%s\"",
+		 room.store->store_id);
+	put_body(buf_text(&one));
+	put_body(",\"format\":2");
+	append(1);
+	audit_anchor(room.store, true, room.now);
+	expect(AUDIT_INTACT, NULL);
+	buf_release(&one);
+}
+
+static void a_record_of_another_store_is_a_break(void **state)
+{
+	static const char *const foreign[] = {
+		",\"format\":1",
+		",\"format\":1,\"store\":\"another\"",
+		",\"format\":2,\"store\":\"another\"",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
+		start(*(bool *)*state);
+		put_body(foreign[i]);
+		expect(AUDIT_BROKEN, "another store");
+		room_end(&room);
+	}
+	start(*(bool *)*state);
+	put_body(",\"format\":3");
+	put_body("");
+	expect(AUDIT_BROKEN, "does not know");
 }
 
 static int anchor_lines(void)
@@ -462,6 +525,8 @@ int main(int argc, char **argv)
 		BOTH(a_rollback_leaves_no_trace),
 		BOTH(not_anchored_is_not_intact),
 		BOTH(a_tail_is_counted),
+		BOTH(both_formats_are_known),
+		BOTH(a_record_of_another_store_is_a_break),
 		BOTH(anchors_fall_due),
 		BOTH(a_cut_line_is_passed_over),
 		BOTH(a_forged_anchor_is_a_break),

@@ -29,6 +29,8 @@ static void utc_and_local_texts(void **state)
 	assert_string_equal(text, "2026-11-29T04:32:31.120-09:30");
 	time_local(NOV_29_2026, 0, text);
 	assert_string_equal(text, "2026-11-29T14:02:31.120+00:00");
+	time_offset(-570, text);
+	assert_string_equal(text, "-09:30");
 	time_utc(-1, text);
 	assert_string_equal(text, "1969-12-31T23:59:59.999Z");
 	time_utc(INT64_MIN, text);

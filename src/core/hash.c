@@ -43,27 +43,26 @@ void hash_hex(const uint8_t *p, size_t n, char *out)
 	out[2 * n] = '\0';
 }
 
-static int nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
+/* Value + 1 of a hexadecimal digit; 0: it is none. */
+static const uint8_t nibble[256] = {
+	['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6,
+	['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+	['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 bool hash_unhex(struct span hex, uint8_t *out, size_t n)
 {
+	const uint8_t *p = (const uint8_t *)hex.p;
+
 	if (hex.n != 2 * n)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		int high = nibble(hex.p[2 * i]), low = nibble(hex.p[2 * i + 1]);
+		unsigned high = nibble[p[2 * i]], low = nibble[p[2 * i + 1]];
 
-		if (high < 0 || low < 0)
+		if (!high || !low)
 			return false;
-		out[i] = (uint8_t)(high << 4 | low);
+		out[i] = (uint8_t)((high - 1) << 4 | (low - 1));
 	}
 	return true;
 }

@@ -122,15 +122,22 @@ void time_utc(int64_t ms, char out[TIME_TEXT])
 	out[n + 1] = '\0';
 }
 
+void time_offset(int offset_min, char out[TIME_OFFSET_TEXT])
+{
+	int minutes = offset_min < 0 ? -offset_min : offset_min;
+
+	assert(minutes < 24 * 60);
+	snprintf(out, TIME_OFFSET_TEXT, "%c%02d:%02d",
+		 offset_min < 0 ? '-' : '+', minutes / 60 % 100, minutes % 60);
+}
+
 void time_local(int64_t ms, int offset_min, char out[TIME_TEXT])
 {
 	struct civil c = civil_of(shifted(ms, offset_min));
-	int minutes = offset_min < 0 ? -offset_min : offset_min;
 	int n = date_write(&c, out);
 
-	assert(minutes < 24 * 60);
-	snprintf(out + n, (size_t)(TIME_TEXT - n), "%c%02d:%02d",
-		 offset_min < 0 ? '-' : '+', minutes / 60 % 100, minutes % 60);
+	assert(n + TIME_OFFSET_TEXT <= TIME_TEXT);
+	time_offset(offset_min, out + n);
 }
 
 void time_http_text(int64_t ms, char out[TIME_TEXT])

@@ -20,6 +20,9 @@ struct answer;
 
 /* 2026-11-29T14:02:31.120Z */
 void time_utc(int64_t ms, char out[TIME_TEXT]);
+/* +01:00 */
+#define TIME_OFFSET_TEXT 7
+void time_offset(int offset_min, char out[TIME_OFFSET_TEXT]);
 /* 2026-11-29T15:02:31.120+01:00; offset within a day either way. */
 void time_local(int64_t ms, int offset_min, char out[TIME_TEXT]);
 /* Sun, 29 Nov 2026 14:02:31 GMT (RFC 9110 5.6.7, the form to send). */

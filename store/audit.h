@@ -48,7 +48,7 @@ struct actor {
 	X(ENGINE_START, "engine_started") X(ENGINE_STOP, "engine_stopped") \
 	X(CLOCK_STEP, "clock_step") X(RESTORED, "store_restored") \
 	X(GAP_DECLARED, "gap_declared") X(TOKEN, "token_issued") \
-	X(PROBE, "probe")
+	X(PROBE, "probe") X(ENDPOINT_TEST, "endpoint_tested")
 
 enum audit_type {
 #define X(sym, name) AUDIT_##sym,

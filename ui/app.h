@@ -33,6 +33,12 @@ struct ui_world {
 	void (*nudge)(void *ctx);
 	/* Requests in flight of an engine in this process; NULL: none here. */
 	int (*in_flight)(void *ctx);
+	/* Who the engine is, for the frame ("service 811"); false: none
+	 * runs. Any thread; looks at a lock, waits for nothing. */
+	bool (*engine)(void *ctx, char words[64], bool *trouble);
+	/* Ctrl-Z: an engine of this process comes to rest before, and runs
+	 * again after it; words for a toast, or none. May be NULL. */
+	void (*engine_rest)(void *ctx, bool rest, struct buf *words);
 	/* A signal to end came (SIGTERM, SIGINT, SIGHUP): readable. -1 none. */
 	int stop_fd;
 	const struct actor *claims;	/* what the system says of us */
@@ -40,7 +46,7 @@ struct ui_world {
 	bool engine_here;
 	const char *program;		/* "edcsync", with -c FILE or -s FILE
 					 * as needed, for `@` */
-	const char *panel, *filter, *op;	/* where to begin; may be NULL */
+	const char *panel, *filter, *op;	/* where to begin, or NULL */
 	const char *greeting;		/* a toast at the start, or NULL */
 	const char *export_dir;		/* Ctrl-S writes here; NULL: "." */
 	bool demo;			/* says so in the frame */

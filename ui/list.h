@@ -24,7 +24,7 @@ struct list_column {
 	const char *name;		/* of :sort and the header */
 	const char *title;
 	int width;			/* cells at least */
-	int grow;			/* share of what is left over; 0: none */
+	int grow;			/* share of what is left; 0: none */
 	int from_cols;			/* shown from this list width on */
 	bool right;			/* aligned */
 	int order;			/* sort word for the loader; -1: none */
@@ -54,7 +54,7 @@ struct list_ask {
 	int limit;
 	int order;			/* of the sorted column */
 	bool descending;
-	char *filter;			/* panel's and person's together; owned */
+	char *filter;			/* panel's and person's; owned */
 	char *context;			/* of the panel (an endpoint, a group);
 					 * owned, may be NULL */
 	int number;			/* of the panel */

@@ -56,7 +56,7 @@ struct panel_ops {
 	bool running;
 	void (*reflow)(struct panel *);	/* rows, cols are new; may be NULL */
 	void (*draw)(struct panel *, const struct area *);
-	/* FX_UNHANDLED: the app's. Keys without an action come as DO_NOTHING. */
+	/* FX_UNHANDLED: the app's. Keys without action come as DO_NOTHING. */
 	unsigned (*key)(struct panel *, enum action, const struct key *);
 	/* What acts go by; false: nothing under the cursor. May be NULL. */
 	bool (*target)(struct panel *, struct target *);

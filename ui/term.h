@@ -58,7 +58,7 @@ enum key_name {
 
 enum key_kind {
 	KEYK_NONE,			/* nothing there now */
-	KEYK_CHAR,			/* ch: a character; ctrl: Ctrl with it */
+	KEYK_CHAR,			/* ch: a character; ctrl: Ctrl too */
 	KEYK_NAMED,			/* name */
 	KEYK_MOUSE,			/* row, col, button 1-3, 4 5 wheel up,
 					 * down; twice: double click */

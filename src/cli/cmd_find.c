@@ -181,8 +181,8 @@ static void sentences(struct finding_ctx *f, bool all)
 		words_part(op->record.event_oid, op->record.event_repeat,
 			 &words);
 		buf_adds(&words, ": ");
-		say_words(&cell->op, cell->why, f->page.now_ms, f->page.utc_offset_min,
-			  &words);
+		say_words(&cell->op, cell->why, f->page.now_ms,
+			  f->page.utc_offset_min, &words);
 		if (cell->older_unknown)
 			buf_adds(&words, " An earlier version may be at the "
 				 "vendor, too.");
@@ -239,7 +239,8 @@ static void text_operation(struct finding_ctx *f, const struct view_op *row)
 	buf_addf(&line, "  %s", row->endpoint);
 	out_wrap(out, 0, 0, buf_text(&line));
 	buf_clear(&line);
-	say_words(&row->op, row->why, f->page.now_ms, f->page.utc_offset_min, &line);
+	say_words(&row->op, row->why, f->page.now_ms, f->page.utc_offset_min,
+		  &line);
 	out_wrap(out, 0, 2, buf_text(&line));
 	if (!f->words)
 		out_printf(out, "  (found by %s; edcsync show %s)\n", f->by,
@@ -257,7 +258,8 @@ static void operation(struct finding_ctx *f, const struct view_op *row)
 		text_operation(f, row);
 		return;
 	}
-	say_words(&row->op, row->why, f->page.now_ms, f->page.utc_offset_min, &words);
+	say_words(&row->op, row->why, f->page.now_ms, f->page.utc_offset_min,
+		  &words);
 	out_open(out, NULL, '{');
 	out_text(out, "kind", "operation");
 	out_text(out, "by", f->by);

@@ -391,7 +391,8 @@ static void why(struct showing *s)
 	struct buf text = BUF_INIT;
 
 	heading(s, "Why");
-	say_words(op, s->row.why, s->page.now_ms, s->page.utc_offset_min, &text);
+	say_words(op, s->row.why, s->page.now_ms, s->page.utc_offset_min,
+		  &text);
 	out_wrap(out, 0, 2, buf_text(&text));
 	line(s, "reason", op_reason_name(op->reason));
 	buf_clear(&text);

@@ -22,7 +22,8 @@ enum tone say_tone(const struct op *op)
 		[OP_SUPERSEDED] = TONE_DIM,
 	};
 
-	return words_maybe_there(op->state, op->flags) ? TONE_UNKNOWN : tones[op->state];
+	return words_maybe_there(op->state, op->flags) ? TONE_UNKNOWN
+						       : tones[op->state];
 }
 
 void say_words(const struct op *op, const char *why, int64_t now_ms,

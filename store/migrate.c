@@ -402,8 +402,8 @@ static const char *const records_of_many[] = {
  * Error groups, counted; what is dead or rejected found by endpoint or group,
  * by order and by age. None of these indexes has a column or a condition that
  * changes when an operation starts or is committed. Rows from before are
- * grouped by reason, rule and status alone (7 rejected, 8 dead; flags 3:
- * outcome unknown or partly taken).
+ * grouped by reason, rule and status alone (7 rejected, 8 dead; flags 1:
+ * outcome unknown, 2: partly taken).
  */
 #define OLD_GROUP \
 	"'old ' || o.state || ' ' || o.reason || ' ' || ifnull(a.status, '')" \
@@ -415,20 +415,22 @@ static const char *const error_groups[] = {
 	"ALTER TABLE error_group ADD COLUMN state INTEGER NOT NULL DEFAULT 8",
 	"ALTER TABLE error_group ADD COLUMN maybe INTEGER NOT NULL DEFAULT 0",
 	"ALTER TABLE error_group ADD COLUMN absent INTEGER NOT NULL DEFAULT 0",
+	"ALTER TABLE error_group ADD COLUMN partly INTEGER NOT NULL DEFAULT 0",
 	"ALTER TABLE error_group ADD COLUMN back INTEGER NOT NULL DEFAULT 0",
 	"ALTER TABLE operation ADD COLUMN rest INTEGER NOT NULL DEFAULT 0",
 	"ALTER TABLE operation ADD COLUMN rest_ms INTEGER NOT NULL DEFAULT 0",
 	"DELETE FROM error_group",
 	"INSERT INTO error_group(endpoint, fingerprint, title, state, reason,"
-	" n, maybe, absent, back, first_ms, last_ms, triage)"
+	" n, maybe, absent, partly, back, first_ms, last_ms, triage)"
 	" SELECT o.endpoint, " OLD_GROUP " AS print, CASE o.reason"
 	" WHEN 3 THEN 'older than what went first'"
 	" WHEN 4 THEN 'its total time was over'"
 	" WHEN 5 THEN 'circuit open' ELSE"
 	" iif(ifnull(a.status, 0) > 0, a.status || ' ', '')"
 	" || ifnull(substr(a.why, 1, 90), 'no attempt was made') END,"
-	" o.state, o.reason, count(*), sum(o.flags & 3 <> 0),"
-	" sum(o.flags & 3 = 0 AND o.absent_at_ms > 0), sum(o.replays > 0),"
+	" o.state, o.reason, count(*), sum(o.flags & 1),"
+	" sum(o.flags & 3 = 0 AND o.absent_at_ms > 0),"
+	" sum(o.flags & 3 = 2), sum(o.replays > 0),"
 	" min(o.state_since_ms), max(o.state_since_ms), 'new'"
 	OLD_GROUP_FROM " WHERE o.state >= 7 AND o.state <= 8"
 	" GROUP BY o.endpoint, print",

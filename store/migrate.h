@@ -27,7 +27,7 @@
  *     changes operation.state does so through op_save. So are
  *     attempt_count(endpoint, kind, verdict, took, n, ms) by attempt_put and
  *     dead_count(endpoint, reason, n) and the numbers of error_group
- *     (n = maybe + absent + never) by op_save;
+ *     (n = maybe + absent + partly + never) by op_save;
  *   - operation.group_id, rest and rest_ms are other than 0 for what is dead
  *     or rejected, and for nothing else (oprow.h).
  */

@@ -49,15 +49,17 @@ int sqlite_flush_groups(struct sqlite_store *s)
 		struct query *q = DB_Q(s->base.db, "UPDATE error_group SET"
 			" n = n + ?2, maybe = maybe + ?3,"
 			" absent = absent + ?4, back = back + ?5,"
-			" last_ms = max(last_ms, ?6) WHERE id = ?1");
+			" last_ms = max(last_ms, ?6), partly = partly + ?7"
+			" WHERE id = ?1");
 
 		query_int(q, 1, g->id);
 		query_int(q, 2, g->n[THERE_MAYBE] + g->n[THERE_NEVER] +
-			  g->n[THERE_ABSENT]);
+			  g->n[THERE_ABSENT] + g->n[THERE_PARTLY]);
 		query_int(q, 3, g->n[THERE_MAYBE]);
 		query_int(q, 4, g->n[THERE_ABSENT]);
 		query_int(q, 5, g->back);
 		query_int(q, 6, g->last_ms);
+		query_int(q, 7, g->n[THERE_PARTLY]);
 		rc = query_run(q);
 	}
 	return rc;
@@ -72,8 +74,8 @@ int sqlite_group_each(struct store *st,
 
 	assert(st->tx == TX_IDLE && each);
 	q = DB_Q(st->db, "SELECT id, endpoint, state, reason, fingerprint,"
-		 " title, first_ms, last_ms, maybe, n - maybe - absent,"
-		 " absent, back FROM error_group ORDER BY id");
+		 " title, first_ms, last_ms, maybe, n - maybe - absent"
+		 " - partly, absent, back, partly FROM error_group ORDER BY id");
 	while (!told && (rc = query_step(q)) == ST_OK) {
 		struct group_row g = {
 			.id = query_col_int(q, 0),
@@ -84,7 +86,8 @@ int sqlite_group_each(struct store *st,
 			.last_ms = query_col_int(q, 7),
 			.n = {[THERE_MAYBE] = query_col_int(q, 8),
 			      [THERE_NEVER] = query_col_int(q, 9),
-			      [THERE_ABSENT] = query_col_int(q, 10)},
+			      [THERE_ABSENT] = query_col_int(q, 10),
+			      [THERE_PARTLY] = query_col_int(q, 12)},
 			.back = query_col_int(q, 11)};
 
 		query_col_copy(q, 4, g.fingerprint, sizeof(g.fingerprint));

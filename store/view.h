@@ -50,8 +50,8 @@ struct view_op {
 void view_op_release(struct view_op *);
 
 /*
- * Orders; each ascending as it is named, or the other way by `descending`.
- * Equal ones stand in the order they were made in. From an index: NEWEST,
+ * Orders; each ascending as it is named, or exactly the other way round by
+ * `descending`. Equal ones stand in the order they were made in. From an index: NEWEST,
  * OLDEST, SINCE and, of what is at rest, DUE, each within one state, one
  * state of one endpoint (dead, rejected) or one group. The others may sort.
  */
@@ -194,8 +194,8 @@ struct view_group {
 	const char *title;		/* plain words, or the value */
 	const char *endpoint;		/* NULL: of several */
 	enum op_reason reason;		/* error groups */
-	int64_t n;			/* = maybe + never + absent */
-	int64_t maybe, never, absent;	/* enum op_there */
+	int64_t n;			/* = maybe + never + absent + partly */
+	int64_t maybe, never, absent, partly;	/* enum op_there */
 	int64_t back;			/* replayed before, here again */
 	int64_t oldest_ms;		/* since when the oldest is here */
 	int64_t first_ms, last_ms;	/* the error: ever, and last; 0 where

@@ -203,7 +203,7 @@ static void test_there(void **state)
 	assert_int_equal(op_there(&op), THERE_MAYBE);
 	op.flags = OP_PARTIAL;
 	op.absent_at_ms = 0;
-	assert_int_equal(op_there(&op), THERE_MAYBE);
+	assert_int_equal(op_there(&op), THERE_PARTLY);
 	assert_string_equal(op_there_name(THERE_ABSENT), "no");
 	for (int s = 0; s < OP_STATE_COUNT; s++)
 		assert_int_equal(op_grouped((enum op_state)s),

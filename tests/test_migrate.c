@@ -171,6 +171,7 @@ static const char *const to_third[] = {
 	"ALTER TABLE error_group DROP COLUMN state",
 	"ALTER TABLE error_group DROP COLUMN maybe",
 	"ALTER TABLE error_group DROP COLUMN absent",
+	"ALTER TABLE error_group DROP COLUMN partly",
 	"ALTER TABLE error_group DROP COLUMN back",
 	"CREATE INDEX operation_group ON operation(group_id, op)"
 	" WHERE state >= 7 AND state <= 8",

@@ -13,7 +13,7 @@ const char *op_there_name(enum op_there there)
 {
 	static const char *const names[THERE_COUNT] = {
 		[THERE_MAYBE] = "maybe", [THERE_NEVER] = "never",
-		[THERE_ABSENT] = "no",
+		[THERE_ABSENT] = "no", [THERE_PARTLY] = "partly",
 	};
 
 	assert(there >= 0 && there < THERE_COUNT);
@@ -23,8 +23,10 @@ const char *op_there_name(enum op_there there)
 enum op_there op_there(const struct op *op)
 {
 	assert(op);
-	if (op->flags & (OP_OUTCOME_UNKNOWN | OP_PARTIAL))
+	if (op->flags & OP_OUTCOME_UNKNOWN)
 		return THERE_MAYBE;
+	if (op->flags & OP_PARTIAL)
+		return THERE_PARTLY;
 	return op->absent_at_ms > 0 ? THERE_ABSENT : THERE_NEVER;
 }
 

@@ -19,13 +19,14 @@
 
 /* Is it at the vendor? Of an operation that is dead or rejected. */
 enum op_there {
-	THERE_MAYBE,			/* its outcome is unknown, or a part
-					 * of it was taken */
+	THERE_MAYBE,			/* its outcome is unknown */
 	THERE_NEVER,			/* it never got there */
 	THERE_ABSENT,			/* a look-up proved that it is not */
+	THERE_PARTLY,			/* some items were taken, some not */
 	THERE_COUNT
 };
-const char *op_there_name(enum op_there);	/* maybe, never, no */
+/* maybe, never, no, partly */
+const char *op_there_name(enum op_there);
 enum op_there op_there(const struct op *);
 
 /* Does it belong to a group: dead or rejected? */

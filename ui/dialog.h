@@ -13,6 +13,8 @@
 enum field_kind { FIELD_TEXT, FIELD_SECRET, FIELD_CHOICE, FIELD_NUMBER,
 		  FIELD_CHECK };
 
+/* The row is copied; its texts stay valid while the dialog is open, but for
+ * preset. */
 struct field_row {
 	const char *name;		/* for dialog_value */
 	const char *label;
@@ -31,6 +33,9 @@ struct dialog_spec {
 	const struct field_row *fields;	/* ends with name NULL; may be NULL */
 	const char *const *buttons;	/* ends with NULL; [0] is Cancel */
 	int width;			/* wish; 0: 72 */
+	/* Enter in the last field presses this one. 0: it goes to Cancel, as
+	 * it must where an act could follow. */
+	int enter_button;
 	/* Button pressed (0: Cancel or Esc). FX_BACK closes; a refusal shows
 	 * dialog_error and stays. ctx is freed by `free_ctx`. */
 	unsigned (*chosen)(struct dialog *, int button);
@@ -42,7 +47,8 @@ struct dialog_spec {
 	void *ctx;
 };
 
-/* Opens on top. The app owns it. */
+/* Opens on top. The app owns it. Jobs whose owner is the dialog are forgotten
+ * when it closes. `chosen` must not close it itself: it returns FX_BACK. */
 struct dialog *dialog_open(struct app *, const struct dialog_spec *);
 void dialog_close(struct dialog *);
 struct app *dialog_app(struct dialog *);
@@ -65,7 +71,8 @@ void dialog_focus(struct dialog *, const char *name);
 /* Overwrites every SECRET value. Done at close, too. */
 void dialog_wipe(struct dialog *);
 
-/* Words to scroll through (help, a command line, a list). Owned text. */
+/* Words to scroll through (help, a command line, a list); copied. Foreign
+ * text in it is escaped when it is drawn. */
 void pager_open(struct app *, const char *title, const char *text);
 
 /* For the app's loop. */

@@ -336,19 +336,6 @@ static void keep_digits(struct field *f)
 	buf_release(&digits);
 }
 
-static unsigned key_in_field(struct dialog *d, const struct key *k)
-{
-	struct dialog_entry *e = &d->entry[d->focus];
-
-	if (!dialog_is_text(e))
-		return key_in_choice(e, k);
-	field_key(&e->field, k);
-	if (e->row.kind == FIELD_NUMBER)
-		keep_digits(&e->field);
-	d->reveal = true;
-	return FX_PAINT;
-}
-
 static void show_command_line(struct dialog *d)
 {
 	struct buf text = BUF_INIT;
@@ -370,6 +357,21 @@ static unsigned key_on_button(struct dialog *d, const struct key *k)
 		show_command_line(d);
 	else if (k->ch == 'L' && d->spec.show_list)
 		d->spec.show_list(d);
+	return FX_PAINT;
+}
+
+static unsigned key_in_field(struct dialog *d, const struct key *k)
+{
+	struct dialog_entry *e = &d->entry[d->focus];
+
+	if (!dialog_is_text(e) && k->kind == KEYK_CHAR && k->ch == '@')
+		return key_on_button(d, k);
+	if (!dialog_is_text(e))
+		return key_in_choice(e, k);
+	field_key(&e->field, k);
+	if (e->row.kind == FIELD_NUMBER)
+		keep_digits(&e->field);
+	d->reveal = true;
 	return FX_PAINT;
 }
 

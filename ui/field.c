@@ -5,8 +5,10 @@
 void field_init(struct field *f, size_t bytes_max, bool secret)
 {
 	*f = (struct field){.bytes_max = bytes_max, .secret = secret};
-	if (secret)
-		buf_reserve(&f->text, bytes_max + 1);
+	if (!secret)
+		return;
+	buf_reserve(&f->text, bytes_max + 1);
+	f->text.p[0] = '\0';
 }
 
 void field_release(struct field *f)

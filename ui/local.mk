@@ -26,4 +26,10 @@ tests_test_cell_SOURCES = tests/test_cell.c tests/check.h
 tests_test_cell_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_cell_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_cell_LDADD = $(UI_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_dialog
+TESTS += tests/test_dialog
+tests_test_dialog_SOURCES = tests/test_dialog.c tests/ui_stub.h tests/check.h
+tests_test_dialog_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_dialog_LDADD = $(UI_LIBS) $(TEST_LIBS)
 endif

@@ -39,6 +39,10 @@ struct ui_world {
 	/* Ctrl-Z: an engine of this process comes to rest before, and runs
 	 * again after it; words for a toast, or none. May be NULL. */
 	void (*engine_rest)(void *ctx, bool rest, struct buf *words);
+	/* Checks the whole audit trail, in words; false: it is not intact.
+	 * A thread beside the screen; takes as long as it takes. May be
+	 * NULL. */
+	bool (*verify)(void *ctx, struct buf *words);
 	/* A signal to end came (SIGTERM, SIGINT, SIGHUP): readable. -1 none. */
 	int stop_fd;
 	const struct actor *claims;	/* what the system says of us */
@@ -46,6 +50,7 @@ struct ui_world {
 	bool engine_here;
 	const char *program;		/* "edcsync", with -c FILE or -s FILE
 					 * as needed, for `@` */
+	const char *version;		/* "edcsync 0.1.0" */
 	const char *panel, *filter, *op;	/* where to begin, or NULL */
 	const char *greeting;		/* a toast at the start, or NULL */
 	const char *export_dir;		/* Ctrl-S writes here; NULL: "." */

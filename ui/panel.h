@@ -70,6 +70,10 @@ struct panel_ops {
 	void (*filter)(struct panel *, const char *text);
 	/* The filter in force, for the prompt; NULL none. */
 	const char *(*filter_text)(struct panel *);
+	/* `:sort WORD` (DO_SORT) and `:group WORD` (DO_GROUP); false with a
+	 * sentence that names what there is. May be NULL. */
+	bool (*by)(struct panel *, enum action, const char *word,
+		   struct buf *error);
 };
 
 struct panel {

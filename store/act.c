@@ -116,8 +116,9 @@ static bool stands_on_word(const struct act *act, struct store *st,
 	return found;
 }
 
-bool act_needs_signature(const struct act *act, const struct act_item *items,
-			 size_t n, struct store *st, struct buf *why)
+static bool needs_signature(const struct act *act,
+			    const struct act_item *items, size_t n,
+			    size_t all, struct store *st, struct buf *why)
 {
 	int bulk = act->config ? act->config->policy.sign_bulk_over : 0;
 	bool looks = act->verb == ACT_CHECK || act->verb == ACT_ANNOTATE;
@@ -130,7 +131,7 @@ bool act_needs_signature(const struct act *act, const struct act_item *items,
 	else if (signed_by_policy(act))
 		buf_addf(why, "policy asks it for %s",
 			 act_verb_name(act->verb));
-	else if (!looks && bulk > 0 && n > (size_t)bulk)
+	else if (!looks && bulk > 0 && all > (size_t)bulk)
 		buf_addf(why, "policy asks it for more than %d at once", bulk);
 	else if (stands_on_word(act, st, items, n))
 		buf_adds(why, "the outcome is unknown and only your word "
@@ -138,6 +139,12 @@ bool act_needs_signature(const struct act *act, const struct act_item *items,
 	else
 		return false;
 	return true;
+}
+
+bool act_needs_signature(const struct act *act, const struct act_item *items,
+			 size_t n, struct store *st, struct buf *why)
+{
+	return needs_signature(act, items, n, n, st, why);
 }
 
 /* A password set by somebody else never signs. */
@@ -160,14 +167,15 @@ bool act_permitted(const struct act *act)
 
 const char *act_right_trouble(const struct act *act, struct store *st,
 			      const struct act_item *items, size_t n,
-			      struct buf *words)
+			      size_t all, struct buf *words)
 {
 	if (!act_permitted(act)) {
 		buf_addf(words, "%s has not the right to %s",
 			 act->actor->id, act_verb_name(act->verb));
 		return buf_text(words);
 	}
-	if (!act_needs_signature(act, items, n, st, words)) {
+	if (act->dry_run ||
+	    !needs_signature(act, items, n, all, st, words)) {
 		buf_clear(words);
 		return NULL;
 	}
@@ -180,14 +188,40 @@ const char *act_right_trouble(const struct act *act, struct store *st,
 }
 
 /* Freezing: what the act is decided on, before anything is changed. */
-struct frozen {
-	struct buf text;		/* op_id version payload, a line each */
+struct act_list {
+	size_t all;
+	struct hash_run *text;		/* op_id version payload, a line each;
+					 * NULL once it is ended */
+	sha256_hex sha256;
+	int64_t intervention;		/* row, once it is written */
 };
 
-static int freeze_chunk(struct doing *d, struct act_item *items, size_t n,
-			struct frozen *f)
+static void list_init(struct act_list *list, size_t all)
 {
-	int rc = d->st->ops->begin(d->st, DURABLE);
+	*list = (struct act_list){.all = all, .text = hash_run_new()};
+}
+
+struct act_list *act_list_new(size_t all)
+{
+	struct act_list *list = xmalloc(sizeof(*list));
+
+	list_init(list, all);
+	return list;
+}
+
+void act_list_free(struct act_list *list)
+{
+	if (!list)
+		return;
+	hash_run_free(list->text);
+	free(list);
+}
+
+static int freeze_chunk(struct store *st, struct act_list *list,
+			struct act_item *items, size_t n)
+{
+	struct buf line = BUF_INIT;
+	int rc = st->ops->begin(st, DURABLE);
 
 	if (rc)
 		return rc;
@@ -198,27 +232,32 @@ static int freeze_chunk(struct doing *d, struct act_item *items, size_t n,
 		items[i].result = ACT_REFUSED;
 		items[i].request = 0;
 		items[i].words[0] = '\0';
-		rc = d->st->ops->op_find(d->st, items[i].op_id, &op);
+		items[i].unsure = items[i].wants_evidence = false;
+		rc = st->ops->op_find(st, items[i].op_id, &op);
 		if (rc == ST_OK && !items[i].version)
 			items[i].version = op.version;
-		buf_addf(&f->text, "%s %" PRId64 " %s\n", items[i].op_id,
+		buf_clear(&line);
+		buf_addf(&line, "%s %" PRId64 " %s\n", items[i].op_id,
 			 items[i].version, op.payload_sha256);
+		hash_run_add(list->text, buf_span(&line));
 		op_release(&op);
 	}
-	d->st->ops->rollback(d->st);
+	st->ops->rollback(st);
+	buf_release(&line);
 	return rc < 0 ? rc : ST_OK;
 }
 
-static int freeze(struct doing *d, struct act_item *items, size_t n)
+int act_list_freeze(struct store *st, struct act_list *list,
+		    struct act_item *items, size_t n)
 {
-	struct frozen f = {BUF_INIT};
 	int rc = ST_OK;
 
+	assert(list->text);
+	if (!people_db(st))
+		return ST_ERROR;
 	for (size_t i = 0; i < n && rc == ST_OK; i += ACT_CHUNK)
-		rc = freeze_chunk(d, items + i,
-				  n - i < ACT_CHUNK ? n - i : ACT_CHUNK, &f);
-	hash_sha256_hex(buf_span(&f.text), d->list_sha256);
-	buf_release(&f.text);
+		rc = freeze_chunk(st, list, items + i,
+				  n - i < ACT_CHUNK ? n - i : ACT_CHUNK);
 	return rc;
 }
 
@@ -395,28 +434,47 @@ static int refuse_all(struct doing *d, struct act_item *items, size_t n,
 			   d->now_ms);
 }
 
-int act_on_operations(struct store *st, const struct act *act,
-		      struct act_item *items, size_t n, int64_t now_ms)
+int act_list_do(struct store *st, struct act_list *list,
+		const struct act *act, struct act_item *items, size_t n,
+		int64_t now_ms)
 {
-	struct doing d = {.st = st, .act = act, .now_ms = now_ms};
+	struct doing d = {.st = st, .act = act, .now_ms = now_ms,
+		.intervention = list->intervention};
 	struct buf words = BUF_INIT;
 	const char *why;
-	int rc;
+	int rc = ST_OK;
 
 	assert(act->actor && act->actor->id);
-	if (!people_db(st))
-		return ST_ERROR;
-	rc = freeze(&d, items, n);
+	if (list->text)
+		hash_run_end(list->text, list->sha256);
+	list->text = NULL;
+	memcpy(d.list_sha256, list->sha256, sizeof(d.list_sha256));
 	why = act_reason_check(act);
 	if (!why)
-		why = act_right_trouble(act, st, items, n, &words);
-	if (rc == ST_OK && why) {
+		why = act_right_trouble(act, st, items, n, list->all, &words);
+	if (why) {
 		rc = refuse_all(&d, items, n, why);
 		n = 0;
 	}
 	for (size_t i = 0; i < n && rc == ST_OK; i += ACT_CHUNK)
 		rc = do_chunk(&d, items + i,
-			      n - i < ACT_CHUNK ? n - i : ACT_CHUNK, n);
+			      n - i < ACT_CHUNK ? n - i : ACT_CHUNK,
+			      list->all);
+	list->intervention = d.intervention;
 	buf_release(&words);
+	return rc;
+}
+
+int act_on_operations(struct store *st, const struct act *act,
+		      struct act_item *items, size_t n, int64_t now_ms)
+{
+	struct act_list list;
+	int rc;
+
+	list_init(&list, n);
+	rc = act_list_freeze(st, &list, items, n);
+	if (rc == ST_OK)
+		rc = act_list_do(st, &list, act, items, n, now_ms);
+	hash_run_free(list.text);
 	return rc;
 }

@@ -64,9 +64,13 @@ struct act_item {
 	       ACT_NOT_FOUND } result;
 	int64_t request;		/* request row, when REQUESTED */
 	char words[300];		/* the outcome or the reason against */
+	bool unsure;			/* replay, discard: the vendor may have
+					 * it, and no look-up comes first */
+	bool wants_evidence;		/* REFUSED for nothing else */
 };
 
-/* Does policy ask for a signature for this act on this many? */
+/* Does policy ask for a signature for this act on this many? (A dry run needs
+ * none.) */
 bool act_needs_signature(const struct act *, const struct act_item *, size_t n,
 			 struct store *, struct buf *why);
 /* Do the actor's roles hold the right at all? (It may still be refused item
@@ -77,6 +81,20 @@ const char *act_reason_check(const struct act *);
 
 int act_on_operations(struct store *, const struct act *, struct act_item *,
 		      size_t n, int64_t now_ms);
+/*
+ * One act on a list too long to be held at once, in pieces of any size, in
+ * two passes over the same pieces in the same order: freeze them all, then do
+ * them all. One intervention, one signature over the digest of all. Whoever
+ * stops between two pieces leaves done what is done, each with its record.
+ * all: how many there are in the whole list.
+ */
+struct act_list;
+struct act_list *act_list_new(size_t all);
+void act_list_free(struct act_list *);	/* NULL is fine */
+int act_list_freeze(struct store *, struct act_list *, struct act_item *,
+		    size_t n);
+int act_list_do(struct store *, struct act_list *, const struct act *,
+		struct act_item *, size_t n, int64_t now_ms);
 /* pause | resume | probe. until_ms 0 = open end. target: 0, 1 same, 2 other */
 int act_on_endpoint(struct store *, const struct act *, const char *endpoint,
 		    int64_t until_ms, int target, int64_t now_ms,

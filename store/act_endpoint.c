@@ -35,7 +35,7 @@ static int start(struct doing *d, struct act_item *result)
 	if (!people_db(d->st))
 		return ST_ERROR;
 	if (!why)
-		why = act_right_trouble(d->act, d->st, NULL, 1, &words);
+		why = act_right_trouble(d->act, d->st, NULL, 1, 1, &words);
 	if (why) {
 		act_say(result, ACT_REFUSED, "%s", why);
 		rc = act_refused(d->st, d->act, act_verb_name(d->act->verb),

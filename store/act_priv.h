@@ -44,7 +44,7 @@ int act_audit_refused(struct doing *, const struct op *, const char *endpoint,
 		      const char *what, const char *why);
 /* NULL when the roles hold it and the signature is as policy asks. */
 const char *act_right_trouble(const struct act *, struct store *,
-			      const struct act_item *, size_t n,
+			      const struct act_item *, size_t n, size_t all,
 			      struct buf *words);
 
 #endif

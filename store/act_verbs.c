@@ -121,6 +121,7 @@ static bool do_replay(struct doing *d, struct target *t, int *rc)
 {
 	bool absent = d->act->verified_absent && *d->act->verified_absent;
 	const char *why;
+	bool unsure;
 
 	if (t->op.state == OP_QUEUED) {
 		/* Two at the same item: the second is told of the first. */
@@ -133,15 +134,28 @@ static bool do_replay(struct doing *d, struct target *t, int *rc)
 	if (!may_replay(d->act, &t->op))
 		return refuse(t, "it was sent before: only a data manager may "
 			      "replay it");
-	if (in_flight(d, t, rc) || !check_stale(d, t, rc) ||
-	    (!absent && !check_target(d, t, rc)))
+	if (in_flight(d, t, rc) || !check_stale(d, t, rc))
 		return false;
+	if (!absent && !check_target(d, t, rc)) {
+		t->item->wants_evidence = *rc == ST_OK &&
+			!settle_replay(&t->op, t->config, true, d->now_ms);
+		return false;
+	}
+	unsure = t->op.flags & OP_OUTCOME_UNKNOWN ||
+		 t->op.state == OP_UNWATCHED;
 	why = settle_replay(&t->op, t->config, absent, d->now_ms);
-	if (why)
+	if (why) {
+		t->item->wants_evidence = !absent &&
+			!settle_replay(&t->op, t->config, true, d->now_ms);
 		return refuse(t, why);
+	}
+	t->item->unsure = unsure && t->op.next != NEXT_LOOK_UP;
 	if (d->act->dry_run) {
 		act_say(t->item, ACT_DONE, t->op.next == NEXT_LOOK_UP ?
-			"would be looked up first" : "would be sent again");
+			"would be looked up first" : !unsure ?
+			"would be sent again" : absent ?
+			"would be sent again, on your word" :
+			"would be sent again with the same key");
 		return false;
 	}
 	act_say(t->item, ACT_DONE, t->op.next == NEXT_LOOK_UP ?
@@ -159,11 +173,13 @@ static bool do_discard(struct doing *d, struct target *t, int *rc)
 	if (op_allowed(op->state, EV_DISCARD) == OP_REFUSED)
 		return refuse(t, "only what is at rest and not settled can be "
 			      "discarded");
+	if (in_flight(d, t, rc))
+		return false;
+	t->item->unsure = unsure;
+	t->item->wants_evidence = unsure && !evidence;
 	if (unsure && !evidence)
 		return refuse(t, "the vendor may have it: discarding it needs "
 			      "evidence (--evidence TEXT)");
-	if (in_flight(d, t, rc))
-		return false;
 	if (unsure)
 		op->flags &= ~(OP_OUTCOME_UNKNOWN | OP_ABSENT_PROVEN);
 	op_apply(op, EV_DISCARD, d->now_ms);

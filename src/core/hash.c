@@ -75,6 +75,43 @@ void hash_sha256_hex(struct span s, sha256_hex out)
 	hash_hex(digest, sizeof(digest), out);
 }
 
+struct hash_run {
+	EVP_MD_CTX *ctx;
+};
+
+struct hash_run *hash_run_new(void)
+{
+	struct hash_run *run = xcalloc(1, sizeof(*run));
+
+	run->ctx = EVP_MD_CTX_new();
+	must(run->ctx && EVP_DigestInit_ex(run->ctx, EVP_sha256(), NULL));
+	return run;
+}
+
+void hash_run_add(struct hash_run *run, struct span s)
+{
+	must(EVP_DigestUpdate(run->ctx, s.p ? s.p : "", s.n));
+}
+
+void hash_run_end(struct hash_run *run, sha256_hex out)
+{
+	uint8_t digest[32];
+	unsigned n = 0;
+
+	must(EVP_DigestFinal_ex(run->ctx, digest, &n));
+	assert(n == 32);
+	hash_hex(digest, sizeof(digest), out);
+	hash_run_free(run);
+}
+
+void hash_run_free(struct hash_run *run)
+{
+	if (!run)
+		return;
+	EVP_MD_CTX_free(run->ctx);
+	free(run);
+}
+
 void hash_hmac(const uint8_t key[32], struct span s, uint8_t out[32])
 {
 	unsigned n = 0;

@@ -132,4 +132,18 @@ TESTS += tests/test_vt
 tests_test_vt_SOURCES = tests/test_vt.c tests/check.h
 tests_test_vt_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(VTERM_CFLAGS)
 tests_test_vt_LDADD = $(VT_LIBS) $(CORE_LIBS) $(TEST_LIBS)
+
+# A store for screens.
+check_LIBRARIES += libscene.a
+libscene_a_SOURCES = tests/scene.c tests/scene.h tests/scene_priv.h
+libscene_a_SOURCES += tests/scene_tell.c
+libscene_a_SOURCES += tests/scene_study.c
+libscene_a_SOURCES += tests/scene_hostile.c
+libscene_a_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+
+check_PROGRAMS += tests/test_scene
+TESTS += tests/test_scene
+tests_test_scene_SOURCES = tests/test_scene.c tests/check.h
+tests_test_scene_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_scene_LDADD = libscene.a $(STORE_LIBS) $(TEST_LIBS)
 endif

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "cli/command.h"
+#include "cli/config_check.h"
 #include "store/lock.h"
 
 #include <stdlib.h>
@@ -15,19 +15,27 @@
 
 struct check {
 	struct cli *cli;
+	config_finding_fn *each;
+	void *ctx;
 	int wrong, warned;
 };
 
 static void report(struct check *c, bool warning, const char *what,
 		   const char *text)
 {
-	struct out *out = &c->cli->out;
-
 	c->wrong += !warning;
 	c->warned += warning;
-	if (c->cli->json) {
+	c->each(c->ctx, warning, what, text);
+}
+
+static void print(void *ctx, bool warning, const char *what, const char *text)
+{
+	struct cli *cli = ctx;
+	struct out *out = &cli->out;
+
+	if (cli->json) {
 		out_open(out, NULL, '{');
-		out_text(out, "file", c->cli->setup.config_file);
+		out_text(out, "file", cli->setup.config_file);
 		out_text(out, "about", what);
 		out_text(out, "kind", warning ? "warning" : "error");
 		out_text(out, "text", text);
@@ -94,10 +102,39 @@ static void place_check(struct check *c)
 		       "and the write-ahead log need a local disk");
 }
 
-static int config_check(struct cli *cli)
+int config_findings(struct cli *cli, config_finding_fn *each, void *ctx,
+		    int *warned)
 {
-	struct check c = {cli, 0, 0};
-	const struct config *config;
+	struct check c = {cli, each, ctx, 0, 0};
+	const struct config *config = cli->setup.config;
+
+	assert(config);
+	for (size_t i = 0; i < config->endpoints; i++)
+		endpoint_check(&c, &config->endpoint[i]);
+	place_check(&c);
+	key_check(&c);
+	if (!config->endpoints)
+		report(&c, true, "endpoints", "none is configured");
+	*warned = c.warned;
+	return c.wrong;
+}
+
+int config_check(struct cli *cli)
+{
+	size_t n = cli->setup.config->endpoints;
+	int warned, wrong = config_findings(cli, print, cli, &warned);
+
+	if (!cli->json)
+		out_printf(&cli->out, "%s: %zu endpoint%s, %d mistake%s, %d "
+			   "warning%s\n",
+			   out_safe(&cli->out, cli->setup.config_file), n,
+			   n == 1 ? "" : "s", wrong, wrong == 1 ? "" : "s",
+			   warned, warned == 1 ? "" : "s");
+	return wrong ? EXIT_CONFIG : EXIT_DONE;
+}
+
+static int check(struct cli *cli)
+{
 	int code;
 
 	if (cli->args_n)
@@ -105,25 +142,10 @@ static int config_check(struct cli *cli)
 	code = cli_ready(cli);
 	if (code)
 		return code;
-	config = cli->setup.config;
-	if (!config)
+	if (!cli->setup.config)
 		return cli_fail(cli, EXIT_CONFIG, "there is no configuration; "
-				"'edcsync config example' prints one to start "
-				"from");
-	for (size_t i = 0; i < config->endpoints; i++)
-		endpoint_check(&c, &config->endpoint[i]);
-	place_check(&c);
-	key_check(&c);
-	if (!config->endpoints)
-		report(&c, true, "endpoints", "none is configured");
-	if (!cli->json)
-		out_printf(&cli->out, "%s: %zu endpoint%s, %d mistake%s, %d "
-			   "warning%s\n",
-			   out_safe(&cli->out, cli->setup.config_file),
-			   config->endpoints, config->endpoints == 1 ? "" : "s",
-			   c.wrong, c.wrong == 1 ? "" : "s", c.warned,
-			   c.warned == 1 ? "" : "s");
-	return c.wrong ? EXIT_CONFIG : EXIT_DONE;
+				"'edcsync init' makes one");
+	return config_check(cli);
 }
 
 int cmd_config_check(struct cli *cli)
@@ -131,7 +153,7 @@ int cmd_config_check(struct cli *cli)
 	struct buf text = BUF_INIT;
 
 	if (strcmp(cli->command->name, "config example"))
-		return config_check(cli);
+		return check(cli);
 	config_example(&text);
 	out_printf(&cli->out, "%s", buf_text(&text));
 	buf_release(&text);

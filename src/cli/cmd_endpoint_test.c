@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORDS_COLUMN 23
+#define WORDS_COLUMN 31
 
 struct trial {
 	struct cli *cli;
@@ -114,16 +114,15 @@ static void line_text(struct out *out, const struct test_line *l)
 	static const enum tone tones[] = {TONE_OK, TONE_WAIT, TONE_BAD,
 					  TONE_DIM};
 	struct buf words = BUF_INIT;
+	char took[32] = "";
 
-	buf_adds(&words, l->words);
 	if (l->took_ms >= 0)
-		buf_addf(&words, " (%" PRId64 " ms)", l->took_ms);
-	out_printf(out, "%s%-7s%s  %-12s  ", out_tone(out, tones[l->result]),
-		   test_result_name(l->result), out_plain(out),
-		   test_step_words(l->step));
-	out_wrap(out, WORDS_COLUMN, WORDS_COLUMN, buf_text(&words));
+		snprintf(took, sizeof(took), "%" PRId64 " ms", l->took_ms);
+	out_printf(out, "%s%-7s%s  %-11s %8s  ", out_tone(out,
+		   tones[l->result]), test_result_name(l->result),
+		   out_plain(out), test_step_words(l->step), took);
+	out_wrap(out, WORDS_COLUMN, WORDS_COLUMN, l->words);
 	if (l->next[0]) {
-		buf_clear(&words);
 		buf_addf(&words, "next: %s", l->next);
 		out_wrap(out, 0, WORDS_COLUMN, buf_text(&words));
 	}

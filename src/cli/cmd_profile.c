@@ -9,22 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char prefix[] = "profiles/";
-
-/* The name of an embedded profile, or false for any other file. */
-static bool profile_name(const struct embedded *file, char name[64])
-{
-	size_t n = strlen(file->name), skip = sizeof(prefix) - 1;
-
-	if (strncmp(file->name, prefix, skip) || n < skip + 6 ||
-	    strchr(file->name + skip, '/') ||
-	    strcmp(file->name + n - 5, ".json") ||
-	    strstr(file->name, ".schema.json"))
-		return false;
-	return text_set(name, 64, (struct span){file->name + skip,
-						n - skip - 5});
-}
-
 static void modes_text(const struct profile *p, struct buf *out)
 {
 	for (int m = 0; m < MODE_COUNT; m++)
@@ -75,7 +59,7 @@ static int profile_list(struct cli *cli)
 	for (const struct embedded *f = embedded_files; f->name; f++) {
 		const struct profile *p;
 
-		if (!profile_name(f, name))
+		if (!embedded_profile(f, name))
 			continue;
 		p = setup_profile(&cli->setup, name);
 		if (p)
@@ -219,7 +203,7 @@ static int each(struct cli *cli, int (*one)(struct cli *, const char *))
 	}
 	for (const struct embedded *f = embedded_files;
 	     !cli->args_n && f->name; f++) {
-		if (!profile_name(f, name))
+		if (!embedded_profile(f, name))
 			continue;
 		r = one(cli, name);
 		code = r ? r : code;

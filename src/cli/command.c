@@ -166,6 +166,29 @@ static const struct option_row demo_options[] = {
 	OPTION_END
 };
 
+static const struct option_row init_options[] = {
+	{"dir", OPT_TEXT, "DIR", "folder of the configuration (or --config)"},
+	{"endpoint", OPT_TEXT, "NAME", "short name of the EDC system"},
+	{"title", OPT_TEXT, "TEXT", "how people call it"},
+	{"environment", OPT_TEXT, "WORD", "production, test or training"},
+	{"profile", OPT_TEXT, "NAME", "how this vendor speaks"},
+	{"base-url", OPT_TEXT, "URL", "where the vendor's interface is"},
+	{"study", OPT_LIST, "OID", "a study it may take; may be repeated"},
+	{"credential", OPT_TEXT, "KIND",
+	 "none, basic, headers, bearer or oauth2_client_credentials"},
+	{"token-url", OPT_TEXT, "URL", "where the vendor issues tokens"},
+	{"client-id", OPT_TEXT, "ID", "OAuth 2.0 client"},
+	{"secret-file", OPT_TEXT, "FILE",
+	 "file with secret, password or token; it is never an option itself"},
+	{"client-auth", OPT_TEXT, "WORD", "basic or post"},
+	{"scope", OPT_TEXT, "TEXT", "scope to ask for"},
+	{"user", OPT_TEXT, "NAME", "user name at the vendor"},
+	{"header-file", OPT_LIST, "NAME=FILE",
+	 "secret header and its file; may be repeated"},
+	{"idempotency", OPT_TEXT, "MODE", "key, natural, lookup or none"},
+	OPTION_END
+};
+
 static const struct option_row no_options[] = {OPTION_END};
 
 static const char ids_words[] =
@@ -288,6 +311,17 @@ const struct command commands[] = {
 	 operator_passwd_options, cmd_operator, NEED_CONFIG | NEED_STORE},
 	{"operator list", "", "List operators", NULL, no_options,
 	 cmd_operator, NEED_STORE},
+	{"init", "[--dir=DIR] [--endpoint=NAME] [--profile=NAME] ...",
+	 "Make a first configuration, question by question",
+	 "At a terminal it asks what the options did not say, explains each\n"
+	 "question, refuses a wrong answer at once, shows the whole, and writes\n"
+	 "only then: a commented configuration, and files for secrets that were\n"
+	 "typed in hidden. Then it checks what it wrote and offers to test the\n"
+	 "endpoint. Without a terminal the options have to say everything: endpoint,\n"
+	 "environment, profile, base-url, credential and what that needs; secret\n"
+	 "files are not made. An existing configuration is never touched (exit 73).\n"
+	 "Exit: 0 done, 1 written, but the check found something to mend.",
+	 init_options, cmd_init, 0},
 	{"demo", "[--headless] [--scenario=NAME] [--seed=N] [--dir=DIR]",
 	 "A simulated study through a misbehaving EDC", NULL,
 	 demo_options, cmd_demo, 0},

@@ -98,5 +98,6 @@ int cmd_audit_declare_gap(struct cli *);
 int cmd_config_check(struct cli *);
 int cmd_operator(struct cli *);
 int cmd_demo(struct cli *);
+int cmd_init(struct cli *);
 
 #endif

@@ -22,6 +22,20 @@ const struct embedded *embedded_find(const char *name)
 	return NULL;
 }
 
+bool embedded_profile(const struct embedded *file, char name[64])
+{
+	static const char prefix[] = "profiles/";
+	size_t n = strlen(file->name), skip = sizeof(prefix) - 1;
+
+	if (strncmp(file->name, prefix, skip) || n < skip + 6 ||
+	    strchr(file->name + skip, '/') ||
+	    strcmp(file->name + n - 5, ".json") ||
+	    strstr(file->name, ".schema.json"))
+		return false;
+	return text_set(name, 64, (struct span){file->name + skip,
+						n - skip - 5});
+}
+
 /* Reads to the end. False with errno; EFBIG when there is more than max. */
 static bool read_all(int fd, size_t max, struct buf *out)
 {

@@ -16,7 +16,14 @@ libcli_a_SOURCES = \
 	src/cli/cmd_endpoint_act.c \
 	src/cli/cmd_endpoint_test.c \
 	src/cli/endpoint_try.h \
+	src/cli/cmd_init.c \
 	src/cli/cmd_key.c \
+	src/cli/config_check.h \
+	src/cli/init.c \
+	src/cli/init.h \
+	src/cli/init_priv.h \
+	src/cli/init_questions.c \
+	src/cli/init_write.c \
 	src/cli/cmd_operator.c \
 	src/cli/cmd_policy.c \
 	src/cli/status.h \

@@ -54,6 +54,8 @@ int setup_need_store(const struct setup *);
 const struct rules_text *setup_rules(struct setup *, size_t *n);
 /* A profile by name or file; NULL after words on stderr. Owned by setup. */
 const struct profile *setup_profile(struct setup *, const char *name);
+/* The name of a profile that is compiled in; false: it is another file. */
+bool embedded_profile(const struct embedded *, char name[64]);
 /* Reads a whole file, bounded; false with errno set. "-" is stdin. */
 bool setup_read_file(const char *name, size_t max, struct buf *out);
 /* The same of a plain file only: a pipe could be waited for for ever, a device

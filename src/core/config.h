@@ -142,5 +142,9 @@ void config_target(const struct endpoint_config *, sha256_hex out);
 /* All settings with defaults as a commented example, and as man text. */
 void config_example(struct buf *out);
 void config_manual(struct buf *out);
+/* What the table says of one setting, by its path without the endpoint's
+ * name ("store", "endpoints.base_url", "endpoints.credential.kind"): its line
+ * of help, and the allowed words "a|b" or NULL. The setting must exist. */
+const char *config_help(const char *path, const char **words);
 
 #endif

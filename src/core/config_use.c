@@ -274,3 +274,25 @@ void config_manual(struct buf *out)
 {
 	manual_section(out, &config_root, "");
 }
+
+const char *config_help(const char *path, const char **words)
+{
+	const struct section *section = &config_root;
+	const struct setting *found = NULL;
+
+	while (*path) {
+		struct span key = {path, strcspn(path, ".")};
+
+		found = NULL;
+		for (size_t i = 0; i < section->n && !found; i++)
+			if (span_is(key, section->rows[i].key))
+				found = &section->rows[i];
+		assert(found);
+		path += key.n + (path[key.n] == '.');
+		assert(!*path || found->section);
+		section = found->section;
+	}
+	assert(found);
+	*words = found->words;
+	return found->help;
+}

@@ -31,10 +31,28 @@ static bool is_https(const char *url)
 	return (url[4] | 0x20) == 's';
 }
 
+/* The same without a port; an IPv6 number without its brackets. */
+static struct span host_of(const char *url)
+{
+	struct span host = authority(url);
+	size_t n = host.n;
+
+	if (n && host.p[0] == '[') {
+		host.p++;
+		host.n = strcspn(host.p, "]");
+		return host;
+	}
+	while (n && host.p[n - 1] >= '0' && host.p[n - 1] <= '9')
+		n--;
+	if (n && host.p[n - 1] == ':')
+		host.n = n - 1;
+	return host;
+}
+
 static void tell_dns(struct testing *t, const struct answer *a)
 {
 	const char *proxy = t->e->proxy;
-	struct span host = authority(proxy ? proxy : t->e->base_url);
+	struct span host = host_of(proxy ? proxy : t->e->base_url);
 
 	t->took_ms = test_phase_ms(t, 0);
 	if (!t->peer.resolved || a->transport == TRANSPORT_DNS)
@@ -43,6 +61,9 @@ static void tell_dns(struct testing *t, const struct answer *a)
 			    "may look names up" :
 			    "check the host in base_url, and whether this "
 			    "machine may look names up", "%s", test_error(a));
+	else if (span_is(host, t->peer.address))
+		test_seen(t, TEST_DNS, "%s is a number: nothing to look up",
+			  t->peer.address);
 	else
 		test_seen(t, TEST_DNS, "%.*s%s%s%s", (int)host.n, host.p,
 			  proxy ? " (the proxy)" : "",

@@ -527,7 +527,7 @@ static void certificate_line(const char *line, struct wire_peer *peer)
 		peer->expires_ms = certificate_ms(s);
 }
 
-static void peer_take(CURL *easy, struct wire_peer *peer)
+static void peer_take(CURL *easy, CURLcode code, struct wire_peer *peer)
 {
 	struct curl_certinfo *chain = NULL;
 	curl_off_t dns = 0, tcp = 0, tls = 0;
@@ -543,7 +543,9 @@ static void peer_take(CURL *easy, struct wire_peer *peer)
 	curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &proxy);
 	curl_easy_getinfo(easy, CURLINFO_CERTINFO, &chain);
 	peer->resolved = dns > 0 || tcp > 0;
-	peer->connected = tcp > 0;
+	/* The time is not set when what comes right behind it failed. */
+	peer->connected = tcp > 0 || (code != CURLE_COULDNT_CONNECT &&
+				      address && *address);
 	peer->secured = tls > 0;
 	text_set(peer->address, sizeof(peer->address), span_of(address));
 	peer->port = (int)port;
@@ -582,7 +584,7 @@ static void finish(struct slot *s, CURLcode code)
 	curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
 	phases_take(s->easy, us);
 	if (s->peer)
-		peer_take(s->easy, s->peer);
+		peer_take(s->easy, code, s->peer);
 	a.status = s->answered ? (int)status : 0;
 	a.transport = transport_from(s, code, a.status);
 	a.first_byte_left = s->sent;

@@ -134,6 +134,7 @@ SLOT(record_earlier, (int64_t a, int64_t b, int64_t *c), (a, b, c))
 SLOT(record_waiting, (int64_t a, int64_t b, int64_t *c), (a, b, c))
 SLOT(record_later, (int64_t a, int64_t b, int64_t *c), (a, b, c))
 SLOT(record_risk, (int64_t a, int64_t b, int64_t *c), (a, b, c))
+SLOT(lane_root, (const struct record *a, int64_t *b), (a, b))
 SLOT(op_insert, (struct op *a, struct span b, struct span c), (a, b, c))
 SLOT(op_get, (int64_t a, struct op *b), (a, b))
 SLOT(op_find, (const char *a, struct op *b), (a, b))
@@ -208,6 +209,7 @@ static const struct store_ops fault_ops = {
 	.record_waiting = f_record_waiting,
 	.record_later = f_record_later,
 	.record_risk = f_record_risk,
+	.lane_root = f_lane_root,
 	.op_insert = f_op_insert,
 	.op_get = f_op_get,
 	.op_find = f_op_find,

@@ -228,6 +228,7 @@ static bool is_urgent(const struct taking *t)
 static int fill_op(struct taking *t)
 {
 	struct op *op = &t->line->op;
+	int64_t first = 0;
 	bool restored;
 	int rc;
 
@@ -243,7 +244,10 @@ static int fill_op(struct taking *t)
 	}
 	give_ids(t);
 	op->rank = is_urgent(t) ? OP_RANK_URGENT : OP_RANK_NORMAL;
-	op->lane = settle_lane(op, t->config->order);
+	rc = t->st->ops->lane_root(t->st, &op->record, &first);
+	if (rc < 0)
+		return rc;
+	op->lane = settle_lane(op, t->config->order, first);
 	/* Our op_id is derived: a look-up finds what the lost days sent. */
 	rc = store_restored(t->st, &restored);
 	if (restored)

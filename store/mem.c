@@ -255,6 +255,7 @@ static const struct store_ops mem_ops = {
 	.record_waiting = mem_record_waiting,
 	.record_later = mem_record_later,
 	.record_risk = mem_record_risk,
+	.lane_root = mem_lane_root,
 	.op_insert = mem_op_insert,
 	.op_get = mem_op_get,
 	.op_find = mem_op_find,

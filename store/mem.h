@@ -108,6 +108,7 @@ store_record_earlier_fn mem_record_earlier;
 store_record_waiting_fn mem_record_waiting;
 store_record_later_fn mem_record_later;
 store_record_risk_fn mem_record_risk;
+store_lane_root_fn mem_lane_root;
 store_op_insert_fn mem_op_insert;
 store_op_get_fn mem_op_get;
 store_op_find_fn mem_op_find;

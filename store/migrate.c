@@ -452,12 +452,21 @@ static const char *const error_groups[] = {
 	NULL
 };
 
+/* Lanes have numbers (store_lane_root_fn) from the first operation on, or
+ * never: with both kinds, one subject would have two lanes. */
+static const char *const numbered_lanes[] = {
+	"INSERT INTO meta SELECT 'lanes', 'numbered'"
+	" WHERE NOT EXISTS (SELECT 1 FROM operation)",
+	NULL
+};
+
 /* Append only. Version = index + 1. */
 static const char *const *const history[] = {
 	first_schema,
 	scraped_counters,
 	records_of_many,
 	error_groups,
+	numbered_lanes,
 };
 
 int migrate_newest(void)

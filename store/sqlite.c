@@ -280,6 +280,7 @@ static const struct store_ops sqlite_ops = {
 	.record_waiting = sqlite_record_waiting,
 	.record_later = sqlite_record_later,
 	.record_risk = sqlite_record_risk,
+	.lane_root = sqlite_lane_root,
 	.op_insert = sqlite_op_insert,
 	.op_get = sqlite_op_get,
 	.op_find = sqlite_op_find,

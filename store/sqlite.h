@@ -57,6 +57,7 @@ struct sqlite_store {
 	int64_t next_op;		/* 0: not asked yet */
 	int64_t first_new;		/* made in this transaction; 0 none */
 	int64_t fresh_record;		/* added, without operation yet */
+	enum { LANES_UNASKED, LANES_HASHED, LANES_NUMBERED } lanes;
 	struct seen seen[SEEN_SLOTS];
 };
 
@@ -110,6 +111,7 @@ store_record_earlier_fn sqlite_record_earlier;
 store_record_waiting_fn sqlite_record_waiting;
 store_record_later_fn sqlite_record_later;
 store_record_risk_fn sqlite_record_risk;
+store_lane_root_fn sqlite_lane_root;
 store_op_insert_fn sqlite_op_insert;
 store_op_get_fn sqlite_op_get;
 store_op_find_fn sqlite_op_find;

@@ -475,3 +475,47 @@ int sqlite_record_risk(struct store *st, int64_t record, int64_t op,
 	}
 	return store_result(st, rc);
 }
+
+/* Lanes. */
+
+static int lanes_kind(struct sqlite_store *s)
+{
+	int64_t numbered = 0;
+	struct query *q;
+	int rc;
+
+	if (s->lanes != LANES_UNASKED)
+		return ST_OK;
+	q = DB_Q(s->base.db, "SELECT count(*) FROM meta WHERE key = 'lanes'"
+		 " AND value = 'numbered'");
+	rc = query_one(q);
+	if (rc)
+		return rc;
+	numbered = query_col_int(q, 0);
+	query_reset(q);
+	s->lanes = numbered ? LANES_NUMBERED : LANES_HASHED;
+	return ST_OK;
+}
+
+/* Rows of record are never deleted, and a new one has the highest id: the
+ * first of a subject stays the first. */
+int sqlite_lane_root(struct store *st, const struct record *r, int64_t *first)
+{
+	struct sqlite_store *s = sq(st);
+	struct query *q;
+	int rc;
+
+	store_door_write(st);
+	assert(r && r->id > 0 && first);
+	rc = lanes_kind(s);
+	if (rc || s->lanes == LANES_HASHED)
+		return rc ? store_result(st, rc) : ST_NONE;
+	rc = sqlite_scope_of(st, r, first);
+	if (rc)
+		return store_result(st, rc);
+	q = DB_Q(st->db, "SELECT id FROM record WHERE subject = ?1"
+		 " AND study = ?2 ORDER BY id LIMIT 1");
+	query_text(q, 1, r->subject_key ? r->subject_key : "");
+	query_text(q, 2, r->study_oid ? r->study_oid : "");
+	return sqlite_int_of(st, q, first);
+}

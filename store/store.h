@@ -268,6 +268,16 @@ typedef int store_record_later_fn(struct store *, int64_t record,
  * ended; ST_NONE if there was none. */
 typedef int store_record_risk_fn(struct store *, int64_t record, int64_t op,
 				 int64_t *ended_ms);
+/*
+ * What numbers the lane of an operation with this record (interned, the texts
+ * are the operation's own): the oldest record of its study and subject,
+ * whatever the endpoint. Lanes numbered like that are in the order in which
+ * work came in, so that their index is written at its ends. ST_NONE: lanes
+ * are hashes here (settle_lane), in memory and in a store that had operations
+ * before there were numbers. A store has one kind or the other for ever.
+ */
+typedef int store_lane_root_fn(struct store *, const struct record *,
+			       int64_t *first);
 
 /* Operations. insert gives op (handle) and place, counts, stores payloads;
  * sent may be empty when it equals payload. Place 0 = next one. */
@@ -400,6 +410,7 @@ struct store_ops {
 	store_record_waiting_fn *record_waiting;
 	store_record_later_fn *record_later;
 	store_record_risk_fn *record_risk;
+	store_lane_root_fn *lane_root;
 	store_op_insert_fn *op_insert;
 	store_op_get_fn *op_get;
 	store_op_find_fn *op_find;

@@ -163,6 +163,7 @@ static void test_killed_at_each_statement(void **state)
 
 /* What the versions after the third added, taken away again. */
 static const char *const to_third[] = {
+	"DELETE FROM meta WHERE key = 'lanes'",
 	"DROP INDEX operation_group", "DROP INDEX operation_group_age",
 	"DROP INDEX operation_rest", "DROP INDEX operation_rest_age",
 	"DROP INDEX operation_rest_urgent",
@@ -219,6 +220,29 @@ static void test_records_know_their_operations(void **state)
 				" WHERE id = 2"), 4);
 	assert_int_equal(number("SELECT newest_of_many FROM record"
 				" WHERE id = 3"), 0);
+}
+
+/* One subject, one lane: what has operations keeps to hashes. */
+static void test_lanes_are_numbered_from_the_start(void **state)
+{
+	static const char numbered[] = "SELECT count(*) FROM meta"
+		" WHERE key = 'lanes' AND value = 'numbered'";
+
+	(void)state;
+	fresh_store_opens();
+	assert_int_equal(number(numbered), 1);
+	run_all(to_third, ARRAY_SIZE(to_third));
+	store_opens(2);
+	assert_int_equal(number(numbered), 1);
+	run_all(to_third, ARRAY_SIZE(to_third));
+	run_all((const char *const[]){
+		"INSERT INTO operation SELECT 1, 1, 1, 1, 1, 1,"
+		" 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
+		" 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'o',"
+		" 'k', NULL, NULL, NULL, NULL, '', '', '', '', NULL,"
+		" NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"}, 1);
+	store_opens(3);
+	assert_int_equal(number(numbered), 0);
 }
 
 /* A store of before the counters has them right afterwards. */
@@ -485,6 +509,7 @@ int main(void)
 		X(test_counters_are_filled),
 		X(test_groups_are_filled),
 		X(test_records_know_their_operations),
+		X(test_lanes_are_numbered_from_the_start),
 		X(test_many_start_at_once),
 		X(test_newer_schema),
 		X(test_somebody_elses_database),

@@ -621,17 +621,43 @@ static void test_lanes(void **state)
 		.subject_key = (char *)"1", .form_oid = (char *)"VS"};
 	b.record = (struct record){.id = 2, .study_oid = (char *)"S",
 		.subject_key = (char *)"1", .form_oid = (char *)"AE"};
-	assert_true(settle_lane(&a, ORDER_SUBJECT) ==
-		    settle_lane(&b, ORDER_SUBJECT));
-	assert_true(settle_lane(&a, ORDER_FORM) !=
-		    settle_lane(&b, ORDER_FORM));
-	assert_true(settle_lane(&a, ORDER_NONE) !=
-		    settle_lane(&b, ORDER_NONE));
+	assert_true(settle_lane(&a, ORDER_SUBJECT, 0) ==
+		    settle_lane(&b, ORDER_SUBJECT, 0));
+	assert_true(settle_lane(&a, ORDER_FORM, 0) !=
+		    settle_lane(&b, ORDER_FORM, 0));
+	assert_true(settle_lane(&a, ORDER_NONE, 0) !=
+		    settle_lane(&b, ORDER_NONE, 0));
 	b.record.study_oid = (char *)"S1";
 	b.record.subject_key = (char *)"";
-	assert_true(settle_lane(&a, ORDER_SUBJECT) !=
-		    settle_lane(&b, ORDER_SUBJECT));
-	assert_true(settle_lane(&a, ORDER_SUBJECT) > 0);
+	assert_true(settle_lane(&a, ORDER_SUBJECT, 0) !=
+		    settle_lane(&b, ORDER_SUBJECT, 0));
+	assert_true(settle_lane(&a, ORDER_SUBJECT, 0) > 0);
+}
+
+/* Numbers: one a scope, in the order of records, none a hash. */
+static void test_numbered_lanes(void **state)
+{
+	struct op a = {.endpoint = 1}, b = {.endpoint = 2};
+	int64_t lane;
+
+	(void)state;
+	a.record = (struct record){.id = 7, .form_oid = (char *)"VS"};
+	b.record = a.record;
+	lane = settle_lane(&a, ORDER_SUBJECT, 5);
+	assert_true(lane > 0 && lane % 2 == 0);
+	assert_true(lane < settle_lane(&a, ORDER_SUBJECT, 6));
+	assert_true(lane != settle_lane(&b, ORDER_SUBJECT, 5));
+	assert_true(settle_lane(&a, ORDER_NONE, 5) !=
+		    settle_lane(&a, ORDER_SUBJECT, 7));
+	assert_true(settle_lane(&a, ORDER_NONE, 5) ==
+		    settle_lane(&a, ORDER_NONE, 6));
+	a.record.id = 8;
+	assert_true(lane == settle_lane(&a, ORDER_SUBJECT, 5));
+	assert_true(settle_lane(&a, ORDER_FORM, 5) ==
+		    settle_lane(&a, ORDER_FORM, 0));
+	assert_true(settle_lane(&a, ORDER_FORM, 5) % 2 == 1);
+	a.endpoint = 1 << 20;
+	assert_true(settle_lane(&a, ORDER_SUBJECT, 5) % 2 == 1);
 }
 
 int main(void)
@@ -659,6 +685,7 @@ int main(void)
 		cmocka_unit_test(test_open_wait_leaves_paused_time_out),
 		cmocka_unit_test(test_internal_keeps_the_doubt),
 		cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_numbered_lanes),
 	};
 
 	return cmocka_run_group_tests_name("settle", tests, NULL, NULL);

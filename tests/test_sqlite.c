@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "core/settle.h"
 #include "store/audit.h"
 #include "store/db.h"
 
@@ -466,6 +467,59 @@ static void test_backup(void **state)
 	db_close(db);
 }
 
+static int64_t lane(int64_t endpoint, const char *subject, const char *form,
+		    const char *key)
+{
+	struct op o;
+	int64_t first = 0, at;
+
+	op_init(&o);
+	o.endpoint = o.record.endpoint = endpoint;
+	o.record.study_oid = xstrdup("S");
+	o.record.subject_key = xstrdup(subject);
+	o.record.form_oid = xstrdup(form);
+	o.record.record_key = xstrdup(key);
+	ok(st->ops->record_intern(st, &o.record));
+	assert_true(st->ops->lane_root(st, &o.record, &first) >= 0);
+	at = settle_lane(&o, ORDER_SUBJECT, first);
+	op_release(&o);
+	return at;
+}
+
+/* By the subject, whichever of its records came first, and however often. */
+static void test_lanes_are_numbered(void **state)
+{
+	struct endpoint_row e = {.name = (char *)"two"};
+	int64_t a, b;
+
+	(void)state;
+	begin();
+	ok(st->ops->endpoint_intern(st, &e));
+	a = lane(ep, "A", "VITALS", NULL);
+	b = lane(ep, "B", "VITALS", "a key of its own");
+	assert_true(a % 2 == 0 && b % 2 == 0 && a < b);
+	assert_true(lane(ep, "A", "AE", NULL) == a);
+	assert_true(lane(ep, "A", "VITALS", NULL) == a);
+	assert_true(lane(ep, "B", "VITALS", "another") == b);
+	/* One record over two subjects: each goes in its subject's lane. */
+	assert_true(lane(ep, "A", "AE", "a key of its own") == a);
+	assert_true(lane(ep, "C", "AE", "a key of its own") > b);
+	assert_true(lane(e.id, "A", "VITALS", NULL) != a);
+	commit();
+}
+
+static void test_lanes_stay_hashes(void **state)
+{
+	(void)state;
+	begin();
+	ok(db_exec(store_db(st), "DELETE FROM meta WHERE key = 'lanes'",
+		   DB_HERE));
+	assert_true(lane(ep, "A", "VITALS", NULL) % 2 == 1);
+	assert_true(lane(ep, "A", "VITALS", NULL) ==
+		    lane(ep, "A", "AE", NULL));
+	commit();
+}
+
 int main(void)
 {
 #define X(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -482,6 +536,8 @@ int main(void)
 		X(test_trail_cannot_be_changed),
 		X(test_read_only),
 		X(test_backup),
+		X(test_lanes_are_numbered),
+		X(test_lanes_stay_hashes),
 	};
 #undef X
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,8 +164,8 @@ struct op {
 	int64_t endpoint;
 	struct record record;		/* owned with the operation */
 	int64_t place;			/* order and staleness go by it alone */
-	int64_t lane;			/* what waits for each other: hash of
-					 * the order scope */
+	int64_t lane;			/* what waits for each other: number
+					 * or hash of the order scope */
 	enum op_state state, state_before;	/* before: for undo */
 	enum op_next next;
 	unsigned flags;			/* enum op_flag */

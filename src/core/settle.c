@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Room for the endpoint in the number of a lane. */
+#define LANE_ENDPOINTS 4096
+
 void rule_due(struct op *op, int64_t due_at_ms, int64_t now_ms)
 {
 	op->due_at_ms = due_at_ms;
@@ -586,7 +589,16 @@ static uint64_t lane_mix(uint64_t hash, const char *part)
 	return (hash ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
-int64_t settle_lane(const struct op *op, enum order_kind order)
+/* Endpoint and kind of order below the record, so that none meets another. */
+static int64_t lane_number(const struct op *op, bool by_record, int64_t first)
+{
+	int64_t record = by_record ? op->record.id : first;
+
+	assert(record > 0 && record < INT64_C(1) << 48);
+	return ((record * 2 + by_record) * LANE_ENDPOINTS + op->endpoint) * 2;
+}
+
+static int64_t lane_hash(const struct op *op, enum order_kind order)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	struct buf scope = BUF_INIT;
@@ -607,4 +619,12 @@ int64_t settle_lane(const struct op *op, enum order_kind order)
 	buf_release(&scope);
 	/* Never 0 and never negative: easy to read in a database. */
 	return (int64_t)(hash >> 1) | 1;
+}
+
+int64_t settle_lane(const struct op *op, enum order_kind order, int64_t first)
+{
+	assert(op->endpoint > 0 && first >= 0);
+	if (!first || order == ORDER_FORM || op->endpoint >= LANE_ENDPOINTS)
+		return lane_hash(op, order);
+	return lane_number(op, order == ORDER_NONE, first);
 }

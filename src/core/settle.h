@@ -68,8 +68,13 @@ void settle_attempt(struct op *, const struct settle_in *,
 enum op_event settle_claim(struct op *, const struct endpoint_config *,
 			   bool stale, int64_t now_ms);
 
-/* Due time when first queued; lane hash for an operation's order scope. */
-int64_t settle_lane(const struct op *, enum order_kind);
+/*
+ * The lane of an operation's order scope, a positive number. `first` is the
+ * oldest record of its study and subject where the store numbers lanes
+ * (store_lane_root_fn); these are even and grow with it. 0, and order by
+ * form, and endpoints past the 4096th: an odd hash.
+ */
+int64_t settle_lane(const struct op *, enum order_kind, int64_t first);
 
 /* Gives the operation an outcome_unknown life: after a store was restored
  * (RESTORED / RESTORED_NONE by mode). */

@@ -261,6 +261,15 @@ static unsigned say_field(struct gen *g, const struct filter *leaf,
 		set = matching(leaf, state_name, OP_STATE_COUNT);
 		say_set(g, "o.state", set);
 		return positive ? (unsigned)set : STATES_ALL;
+	case FILTER_GROUP:
+		if (!sql_filter_group(leaf)) {
+			compare_text(g, columns[leaf->field], leaf, leaf->text,
+				     positive);
+			break;
+		}
+		buf_addf(&g->out->where, "o.group_id = ?%d",
+			 add_number(g, sql_filter_group(leaf)));
+		break;
 	case FILTER_REASON:
 		say_set(g, "o.reason", matching(leaf, reason_name,
 						OP_REASON_COUNT));
@@ -284,6 +293,30 @@ static unsigned say_field(struct gen *g, const struct filter *leaf,
 				     leaf->text, positive);
 	}
 	return STATES_ALL;
+}
+
+/* A group's number as text, whole: digits as we would write them. */
+static bool as_group(const char *text, int64_t *out)
+{
+	int64_t n = 0;
+
+	if (!*text || *text == '0' || strlen(text) > 18)
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9')
+			return false;
+		n = 10 * n + (*text - '0');
+	}
+	*out = n;
+	return true;
+}
+
+int64_t sql_filter_group(const struct filter *leaf)
+{
+	int64_t group;
+
+	return leaf->kind == FILTER_FIELD && leaf->field == FILTER_GROUP &&
+	       !leaf->prefix && as_group(leaf->text, &group) ? group : 0;
 }
 
 /* Words: a phrase of the full-text index, its last token as a prefix. */

@@ -35,6 +35,8 @@ struct sql_filter {
 /* first: number of the first parameter that is free. me may be NULL. */
 void sql_filter_make(struct sql_filter *, const struct filter *, int first,
 		     const char *me, int64_t now_ms);
+/* The number of the only group that this leaf can match; 0: it is none. */
+int64_t sql_filter_group(const struct filter *leaf);
 void sql_filter_bind(const struct sql_filter *, struct query *);
 void sql_filter_release(struct sql_filter *);
 

@@ -6,77 +6,45 @@
 
 #define CHUNK 256
 #define LINEAGE_MAX 1000
-/* Of the partial indexes operation_attention and operation_scan. */
-#define BUSY_STATES (1u << OP_QUEUED | 1u << OP_SENDING | 1u << OP_COMMITTED)
-
-/* ?1 key of the last row, ?2 its handle, ?3 how many. */
-static const struct {
-	const char *after, *by;
-	int64_t first_key, first_op;
-} orders[] = {
-	[VIEW_NEWEST] = {"o.op < ?2", "o.op DESC", 0, INT64_MAX},
-	[VIEW_OLDEST] = {"o.op > ?2", "o.op", 0, INT64_MIN},
-	[VIEW_DUE] = {"(o.due_at_ms, o.op) > (?1, ?2)",
-		      "o.due_at_ms, o.op", INT64_MIN, INT64_MIN},
-	[VIEW_PLACE] = {"(o.place, o.op) > (?1, ?2)", "o.place, o.op",
-			INT64_MIN, INT64_MIN},
-};
-
-#define FIRST_FILTER_VALUE 4
 
 struct paging {
 	struct view *view;
 	const struct view_page *page;
 	struct world world;
-	struct sql_filter filter;
-	struct query *query;
+	struct plan plan;
+	struct plan_key key;		/* of the row to go on from */
+	enum plan_start start, prepared;
+	bool back;			/* from the end of the page */
+	struct query *query;		/* as start is now */
 	struct buf sql;			/* lives as long as the query */
-	int64_t key, op;		/* of the last row */
 	int64_t given, at_most;		/* so many can match; -1 not known */
+	struct view_rows kept;		/* going back: the other way round */
 };
 
-static int64_t key_of(enum view_order order, const struct op *op)
+/* Where the page begins; ST_NONE: at a row that is gone. */
+static int find_start(struct paging *p)
 {
-	return order == VIEW_DUE ? op->due_at_ms
-	     : order == VIEW_PLACE ? op->place : 0;
-}
+	const struct view_page *page = p->page;
+	const char *at = page->before ? page->before
+		       : page->from ? page->from : page->after;
 
-/* Begins behind the row that was seen last. */
-static int start_after(struct paging *p)
-{
-	const char *after = p->page->after;
-	struct query *q;
-	int rc;
-
-	p->key = orders[p->page->order].first_key;
-	p->op = orders[p->page->order].first_op;
-	if (!after || !*after)
+	p->back = page->last || page->before;
+	assert(!p->back || page->limit > 0);
+	if (page->last || !at || !*at)
 		return ST_OK;
-	q = DB_Q(p->view->db, "SELECT op, due_at_ms, place FROM operation"
-		 " WHERE op_id = ?1");
-	query_text(q, 1, after);
-	rc = query_one(q);
-	if (rc == ST_OK) {
-		p->op = query_col_int(q, 0);
-		p->key = query_col_int(q, p->page->order == VIEW_DUE ? 1 : 2);
-	}
-	query_reset(q);
-	return view_trouble(p->view, rc);
+	p->start = page->from && !page->before ? PLAN_FROM : PLAN_BEHIND;
+	return plan_key_find(p->view, &p->plan, at, &p->key);
 }
 
-static struct query *prepare(struct paging *p)
+static void prepare(struct paging *p)
 {
-	struct buf *sql = &p->sql;
-
-	sql_filter_make(&p->filter, p->page->filter, FIRST_FILTER_VALUE,
-			p->page->me, p->page->now_ms);
-	buf_addf(sql, "SELECT " VIEW_COLUMNS VIEW_FROM " WHERE %s AND %s",
-		 orders[p->page->order].after, buf_text(&p->filter.where));
-	/* SQLite takes a partial index only where its condition is said. */
-	if (!(p->filter.states & BUSY_STATES))
-		buf_adds(sql, " AND o.state > 1 AND o.state <> 6");
-	buf_addf(sql, " ORDER BY %s LIMIT ?3", orders[p->page->order].by);
-	return db_query_new(p->view->db, buf_text(sql), DB_HERE);
+	if (p->query && p->prepared == p->start)
+		return;
+	query_free(p->query);
+	buf_clear(&p->sql);
+	p->prepared = p->start;
+	plan_columns(&p->plan, p->start, p->back, &p->sql);
+	p->query = db_query_new(p->view->db, buf_text(&p->sql), DB_HERE);
 }
 
 /*
@@ -90,12 +58,11 @@ static int count_candidates(struct paging *p)
 	int rc;
 
 	p->at_most = -1;
-	if (!(p->filter.states & BUSY_STATES) ||
-	    p->filter.states & 1u << OP_COMMITTED)
+	if (!p->plan.whole || p->plan.filter.states & 1u << OP_COMMITTED)
 		return ST_OK;
 	q = DB_Q(p->view->db, "SELECT coalesce(sum(n), 0) FROM counter"
 		 " WHERE (?1 >> state) & 1");
-	query_int(q, 1, p->filter.states);
+	query_int(q, 1, p->plan.filter.states);
 	rc = query_one(q);
 	if (rc == ST_OK)
 		p->at_most = query_col_int(q, 0);
@@ -117,7 +84,7 @@ static int really_matches(struct paging *p, const struct view_op *row,
 	int rc;
 
 	*matches = true;
-	if (p->filter.exact)
+	if (p->plan.filter.exact)
 		return ST_OK;
 	rc = view_filter_row(p->view, row, p->page->me, &seen, &hold);
 	if (rc >= 0)
@@ -127,25 +94,37 @@ static int really_matches(struct paging *p, const struct view_op *row,
 	return rc;
 }
 
+/* Given, or kept until all are there; non-zero: enough. */
+static int take(struct paging *p, struct view_op *row,
+		int (*each)(void *, const struct view_op *), void *ctx)
+{
+	p->given++;
+	if (!p->back)
+		return each(ctx, row);
+	view_rows_move(&p->kept, row);
+	return 0;
+}
+
 /* Hands out one chunk; *more is false at the end, or when told to stop. */
-static int give(struct paging *p, const struct view_rows *rows, int asked,
+static int give(struct paging *p, struct view_rows *rows, int asked,
 		int (*each)(void *, const struct view_op *), void *ctx,
 		bool *more)
 {
 	*more = rows->n == (size_t)asked;
+	if (rows->n) {
+		plan_key_of(&p->plan, &rows->v[rows->n - 1], &p->key);
+		p->start = PLAN_BEHIND;
+	}
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct view_op *row = &rows->v[i];
+		struct view_op *row = &rows->v[i];
 		bool matches;
 		int rc = really_matches(p, row, &matches);
 
 		if (rc < 0)
 			return rc;
-		p->op = row->op.op;
-		p->key = key_of(p->page->order, &row->op);
 		if (!matches)
 			continue;
-		p->given++;
-		if (each(ctx, row) || all_found(p) ||
+		if (take(p, row, each, ctx) || all_found(p) ||
 		    (p->page->limit > 0 && p->given >= p->page->limit)) {
 			*more = false;
 			return ST_OK;
@@ -158,13 +137,23 @@ static int chunk_size(const struct paging *p)
 {
 	int64_t left = CHUNK;
 
-	if (!p->filter.exact)
+	if (!p->plan.filter.exact)
 		return CHUNK;
 	if (p->page->limit > 0 && p->page->limit - p->given < left)
 		left = p->page->limit - p->given;
 	if (p->at_most >= 0 && p->at_most - p->given < left)
 		left = p->at_most - p->given;
 	return (int)left;
+}
+
+static void give_kept(struct paging *p,
+		      int (*each)(void *, const struct view_op *), void *ctx)
+{
+	for (size_t i = p->kept.n; i > 0; i--)
+		if (each(ctx, &p->kept.v[i - 1])) {
+			p->given -= (int64_t)i - 1;
+			return;
+		}
 }
 
 static int page_through(struct paging *p,
@@ -179,16 +168,19 @@ static int page_through(struct paging *p,
 	while (more && rc == ST_OK) {
 		int asked = chunk_size(p);
 
-		view_rows_clear(&rows);
-		query_int(p->query, 1, p->key);
-		query_int(p->query, 2, p->op);
+		prepare(p);
+		if (p->start != PLAN_ALL)
+			plan_key_bind(&p->key, p->query);
 		query_int(p->query, 3, asked);
-		sql_filter_bind(&p->filter, p->query);
+		plan_bind(&p->plan, p->query);
+		view_rows_clear(&rows);
 		rc = view_rows_take(p->view, &p->world, p->query, &rows);
 		if (rc == ST_OK)
 			rc = give(p, &rows, asked, each, ctx, &more);
 	}
 	view_rows_release(&rows);
+	if (rc == ST_OK)
+		give_kept(p, each, ctx);
 	return rc;
 }
 
@@ -199,17 +191,19 @@ int64_t view_ops(struct view *view, const struct view_page *page,
 	int rc;
 
 	assert(view && page && each);
-	assert(page->order >= 0 && page->order < ARRAY_SIZE(orders));
+	assert(page->order >= 0 && page->order < VIEW_ORDER_COUNT);
 	rc = view_world(view, page, &p.world);
 	if (rc == ST_OK)
-		rc = start_after(&p);
-	if (rc == ST_OK) {
-		p.query = prepare(&p);
+		rc = plan_make(view, page, &p.plan);
+	if (rc == ST_OK && !p.plan.nothing)
+		rc = find_start(&p);
+	if (rc == ST_OK && !p.plan.nothing)
 		rc = view_trouble(view, page_through(&p, each, ctx));
-		query_free(p.query);
-		buf_release(&p.sql);
-		sql_filter_release(&p.filter);
-	}
+	query_free(p.query);
+	buf_release(&p.sql);
+	free(p.key.text);
+	plan_release(&p.plan);
+	view_rows_release(&p.kept);
 	view_world_release(&p.world);
 	/* A row to begin behind that is gone is an empty page. */
 	return rc < 0 ? rc : p.given;

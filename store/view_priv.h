@@ -60,12 +60,62 @@ void view_read_op(struct query *, struct view_op *);
 /* Endpoint, environment and the why-line; may read (what it waits behind). */
 int view_complete(struct view *, const struct world *, struct view_op *);
 
+/*
+ * How a filter is answered (view_plan.c): from which indexes, in which order.
+ * An arm is one index, walked in the order that is asked for and cut at the
+ * limit; the arms are merged. Parameters: ?1 key and ?2 handle of the row to
+ * begin at, ?3 how many, ?4 ... the filter's values.
+ */
+enum { PLAN_ENDPOINTS = 8, PLAN_FILTER_FIRST = 4 };
+struct plan {
+	const struct view_page *page;
+	struct sql_filter filter;
+	bool nothing;			/* no row can match */
+	bool plain;			/* states, endpoints, one group */
+	bool by_word;			/* the word index finds it best */
+	bool whole;			/* busy states: the table is walked */
+	int64_t group;			/* 0: not one only */
+	bool some_endpoints;		/* these only: */
+	int64_t endpoint[PLAN_ENDPOINTS];
+	size_t endpoints;
+	struct buf narrow;		/* a phrase for ?narrow_at; or empty */
+	int narrow_at;
+};
+enum plan_start { PLAN_ALL, PLAN_BEHIND, PLAN_FROM };
+/* Fills; plan_release whatever it returns. */
+int plan_make(struct view *, const struct view_page *, struct plan *);
+void plan_release(struct plan *);
+/* SELECT of handles and keys: columns op, k. back: the other way round. */
+void plan_rows(const struct plan *, enum plan_start, bool back,
+	       struct buf *sql);
+/* The same as rows of VIEW_COLUMNS. */
+void plan_columns(const struct plan *, enum plan_start, bool back,
+		  struct buf *sql);
+/* SELECT of as many 1 as rows match, at most ?3. */
+void plan_count(const struct plan *, struct buf *sql);
+void plan_bind(const struct plan *, struct query *);
+
+/* Where a row stands in an order. */
+struct plan_key {
+	bool is_text;
+	int64_t i, op;
+	char *text;			/* owned */
+};
+/* Of a row; of a stored operation (ST_NONE: there is none such). */
+void plan_key_of(const struct plan *, const struct view_op *,
+		 struct plan_key *);
+int plan_key_find(struct view *, const struct plan *, const char *op_id,
+		  struct plan_key *);
+void plan_key_bind(const struct plan_key *, struct query *);
+
 /* Rows of a chunk, kept while callbacks run. */
 struct view_rows {
 	struct view_op *v;
 	size_t n, cap;
 };
 void view_rows_read(struct view_rows *, struct query *);	/* adds one */
+/* Takes the row over; what is left owns nothing. */
+void view_rows_move(struct view_rows *, struct view_op *row);
 void view_rows_clear(struct view_rows *);
 void view_rows_release(struct view_rows *);
 /* Steps the query to its end (at most LIMIT rows by its own SQL), resets it,

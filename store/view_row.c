@@ -256,13 +256,24 @@ int view_complete(struct view *view, const struct world *world,
 
 /* Chunks */
 
-void view_rows_read(struct view_rows *rows, struct query *q)
+static struct view_op *add_row(struct view_rows *rows)
 {
 	if (rows->n == rows->cap) {
 		rows->cap = rows->cap ? 2 * rows->cap : 16;
 		rows->v = xrealloc(rows->v, rows->cap * sizeof(*rows->v));
 	}
-	view_read_op(q, &rows->v[rows->n++]);
+	return &rows->v[rows->n++];
+}
+
+void view_rows_read(struct view_rows *rows, struct query *q)
+{
+	view_read_op(q, add_row(rows));
+}
+
+void view_rows_move(struct view_rows *rows, struct view_op *row)
+{
+	*add_row(rows) = *row;
+	memset(row, 0, sizeof(*row));
 }
 
 void view_rows_clear(struct view_rows *rows)

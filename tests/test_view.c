@@ -125,7 +125,6 @@ static void fill_life(struct op *op, unsigned n)
 	op->updated_at_ms = T0 + (int64_t)pick(100) * 60000;
 	op->state_since_ms = T0 + (int64_t)pick(100) * 60000;
 	op->due_at_ms = T0 + (int64_t)pick(50) * 60000;
-	op->group_id = pick(3);
 	op->runnable = pick(2) != 0;
 	op->lane = 1 + pick(40);
 	op->error = dup_or_null(PICK(errors));
@@ -169,6 +168,23 @@ static void add_around(const struct op *op)
 			" 0)", op->op, 7 + pick(6), "done");
 }
 
+/* As group.c does it: by endpoint, state and reason. */
+static void join_group(struct op *op)
+{
+	struct group_row g = {.endpoint = op->endpoint, .state = op->state,
+			      .reason = op->reason,
+			      .first_ms = op->state_since_ms};
+
+	if (!op_grouped(op->state))
+		return;
+	snprintf(g.fingerprint, sizeof(g.fingerprint), "%d %d", op->state,
+		 op->reason % 4);
+	snprintf(g.title, sizeof(g.title), "%s because %d",
+		 op_state_name(op->state), op->reason % 4);
+	must(t.store->ops->group_intern(t.store, &g));
+	op->group_id = g.id;
+}
+
 static void add_row(unsigned n)
 {
 	struct buf seed = BUF_INIT;
@@ -177,6 +193,7 @@ static void add_row(unsigned n)
 	op_init(&op);
 	fill_record(&op, n);
 	fill_life(&op, n);
+	join_group(&op);
 	snprintf(op.op_id, sizeof(op.op_id), "%s-%03u",
 		 n % 2 ? "01JFA" : "01jfb", n);
 	buf_addf(&seed, "key %u", n);
@@ -210,12 +227,10 @@ static void fill_store(void)
 	run_sql("INSERT INTO intervention(id, verb, actor, roles, auth,"
 		" reason_code, reason, items, at_ms) VALUES(?1, 'check', ?3,"
 		" 1, 'password', 'OTHER', 'x', ?2, 5)", 2, 1, "MSmith");
-	run_sql("INSERT INTO error_group(id, endpoint, fingerprint, title,"
-		" reason, n, first_ms, last_ms, triage, ticket)"
-		" VALUES(?1, ?2, 'f', 't', 1, 1, 1, 1, 'new', ?3)", 1, 1,
-		"INC-4711");
 	for (unsigned n = 1; n <= ROWS; n++)
 		add_row(n);
+	run_sql("UPDATE error_group SET ticket = ?3 WHERE id = ?1 OR id = ?2",
+		1, 2, "INC-4711");
 	must(t.store->ops->commit(t.store));
 }
 

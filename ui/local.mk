@@ -50,3 +50,11 @@ tests_test_dialog_SOURCES = tests/test_dialog.c tests/ui_stub.h tests/check.h
 tests_test_dialog_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_dialog_LDADD = $(UI_LIBS) $(TEST_LIBS)
 endif
+
+if HAVE_VTERM
+check_PROGRAMS += tests/test_term
+TESTS += tests/test_term
+tests_test_term_SOURCES = tests/test_term.c tests/check.h
+tests_test_term_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(VTERM_CFLAGS)
+tests_test_term_LDADD = $(VT_LIBS) $(UI_LIBS) $(TEST_LIBS)
+endif

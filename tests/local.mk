@@ -98,7 +98,7 @@ bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT)
 	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
 # Everything that the tests need, without running them.
 check-build: $(check_PROGRAMS) $(check_LIBRARIES)
-.PHONY: bench fuzz check-build
+.PHONY: bench fuzz check-build screenshots
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # The simulated EDC.
@@ -123,6 +123,7 @@ if HAVE_VTERM
 check_LIBRARIES += libvt.a
 libvt_a_SOURCES = tests/vt.c tests/vt.h tests/vt_priv.h
 libvt_a_SOURCES += tests/vt_keeper.c
+libvt_a_SOURCES += tests/vt_lint.c
 libvt_a_SOURCES += tests/vt_screen.c
 libvt_a_CFLAGS = $(AM_CFLAGS) $(VTERM_CFLAGS)
 VT_LIBS = libvt.a $(VTERM_LIBS)
@@ -147,3 +148,25 @@ tests_test_scene_SOURCES = tests/test_scene.c tests/check.h
 tests_test_scene_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_scene_LDADD = libscene.a $(STORE_LIBS) $(TEST_LIBS)
 endif
+
+# The pictures of README, of the real program.
+if HAVE_VTERM
+EXTRA_PROGRAMS += tests/screenshot
+tests_screenshot_SOURCES = tests/screenshot.c
+tests_screenshot_CFLAGS = $(AM_CFLAGS) $(VTERM_CFLAGS)
+tests_screenshot_LDADD = $(VT_LIBS) $(CORE_LIBS)
+
+screenshots: edcsync edcsim tests/screenshot
+	EDCSYNC=./edcsync tests/screenshot $(top_srcdir)/share/screenshots
+
+# Screens: keys in, text out.
+check_PROGRAMS += tests/test_screens
+TESTS += tests/test_screens
+tests_test_screens_SOURCES = tests/test_screens.c tests/check.h
+tests_test_screens_SOURCES += tests/script.c tests/script.h
+tests_test_screens_SOURCES += tests/world.c tests/world.h
+tests_test_screens_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_screens_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(VTERM_CFLAGS)
+tests_test_screens_LDADD = libscene.a $(VT_LIBS) $(UI_LIBS) $(TEST_LIBS)
+endif
+EXTRA_DIST += tests/screens

@@ -180,7 +180,10 @@ static bool filter_checked(struct app *app, const char *text,
 /* On what is on top; where that has no filter, as a list of its own. */
 static bool run_filter(struct app *app, const char *args, struct buf *error)
 {
-	if (!filter_checked(app, args, error))
+	const struct panel_ops *ops = app->top->ops;
+
+	if (ops->filter_check ? !ops->filter_check(app->top, args, error)
+			      : !filter_checked(app, args, error))
 		return false;
 	if (app->top->ops->filter) {
 		app->top->ops->filter(app->top, *args ? args : NULL);

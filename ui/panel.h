@@ -68,6 +68,10 @@ struct panel_ops {
 	void (*export)(struct panel *, struct buf *);
 	/* A person's filter; NULL text clears it. May be NULL: no filter. */
 	void (*filter)(struct panel *, const char *text);
+	/* Where it is not the language of lists: is the text one? False with
+	 * a sentence; true with a hint or none. May be NULL. */
+	bool (*filter_check)(struct panel *, const char *text,
+			     struct buf *error);
 	/* The filter in force, for the prompt; NULL none. */
 	const char *(*filter_text)(struct panel *);
 	/* `:sort WORD` (DO_SORT) and `:group WORD` (DO_GROUP); false with a

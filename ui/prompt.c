@@ -101,9 +101,19 @@ static bool filter_good(struct app *app, struct prompt *p)
 {
 	int64_t now = app_now_ms(app);
 	struct filter_error error;
-	struct filter *f = filter_parse(span_of(field_text(&p->field)), now,
-					app_utc_offset_min(app, now), &error);
+	struct buf words = BUF_INIT;
+	struct filter *f;
 
+	if (app->top->ops->filter_check) {
+		bool good = app->top->ops->filter_check(app->top,
+			field_text(&p->field), &words);
+
+		note_set(p, !good, 0, buf_text(&words));
+		buf_release(&words);
+		return good;
+	}
+	f = filter_parse(span_of(field_text(&p->field)), now,
+			 app_utc_offset_min(app, now), &error);
 	if (!f) {
 		note_set(p, true, error.position, error.text);
 		return false;

@@ -10,6 +10,16 @@ libui_a_SOURCES += ui/prompt.c
 libui_a_SOURCES += ui/reconcile.c
 libui_a_SOURCES += ui/status.c
 libui_a_SOURCES += ui/tell.c
+libui_a_SOURCES += ui/amount.c ui/amount.h
+libui_a_SOURCES += ui/attempts.c ui/attempts.h
+libui_a_SOURCES += ui/attempts_draw.c
+libui_a_SOURCES += ui/circuit_strip.c
+libui_a_SOURCES += ui/circuits.c ui/circuits.h
+libui_a_SOURCES += ui/circuits_words.c
+libui_a_SOURCES += ui/ends.c ui/ends.h
+libui_a_SOURCES += ui/overview.c ui/overview.h
+libui_a_SOURCES += ui/overview_draw.c
+libui_a_SOURCES += ui/tries.c ui/tries.h
 libui_a_SOURCES += ui/acts.h
 libui_a_SOURCES += ui/cell.c ui/cell.h
 libui_a_SOURCES += ui/field.c ui/field.h
@@ -32,6 +42,9 @@ libui_a_SOURCES += ui/session.h
 libui_a_SOURCES += ui/term.c ui/term.h
 libui_a_SOURCES += ui/theme.c ui/theme.h
 libui_a_SOURCES += ui/work.c ui/work.h
+# Plain rooms for what is not there yet.
+noinst_LIBRARIES += librooms.a
+librooms_a_SOURCES = ui/rooms.c
 UI_LIBS = libui.a $(STORE_LIBS) $(NCURSES_LIBS)
 EXTRA_DIST += ui/README.md
 

@@ -250,21 +250,30 @@ int view_flight(struct view *view, int64_t op, struct flight *out)
 
 /* Notes and acts are handed out one by one: their texts can be large. */
 
-int view_notes(struct view *view, int64_t op,
-	       int (*each)(void *, const struct view_note *), void *ctx)
+static struct query *note_query(struct view *view, bool group)
+{
+	return group ? DB_Q(view->db, "SELECT id, at_ms, author, text,"
+			    " printed_name FROM note WHERE group_id = ?1"
+			    " AND group_id <> 0 AND id > ?2 ORDER BY id"
+			    " LIMIT 1")
+		     : DB_Q(view->db, "SELECT id, at_ms, author, text,"
+			    " printed_name FROM note WHERE op = ?1"
+			    " AND op <> 0 AND id > ?2 ORDER BY id LIMIT 1");
+}
+
+static int each_note(struct view *view, int64_t of, bool group,
+		     int (*each)(void *, const struct view_note *), void *ctx)
 {
 	int64_t after = 0;
 	int rc;
 
-	do {
-		struct query *q = DB_Q(view->db, "SELECT id, at_ms, author,"
-			" text, printed_name FROM note WHERE op = ?1"
-			" AND op <> 0 AND id > ?2 ORDER BY id LIMIT 1");
+	for (;;) {
+		struct query *q = note_query(view, group);
 		char *author, *text, *printed;
 		struct view_note note;
 		int stop;
 
-		query_int(q, 1, op);
+		query_int(q, 1, of);
 		query_int(q, 2, after);
 		rc = query_one(q);
 		if (rc != ST_OK)
@@ -284,8 +293,20 @@ int view_notes(struct view *view, int64_t op,
 		free(printed);
 		if (stop)
 			break;
-	} while (rc == ST_OK);
+	}
 	return view_trouble(view, rc < 0 ? rc : ST_OK);
+}
+
+int view_notes(struct view *view, int64_t op,
+	       int (*each)(void *, const struct view_note *), void *ctx)
+{
+	return each_note(view, op, false, each, ctx);
+}
+
+int view_group_notes(struct view *view, int64_t group,
+		     int (*each)(void *, const struct view_note *), void *ctx)
+{
+	return each_note(view, group, true, each, ctx);
 }
 
 #define ACT_TEXTS 10

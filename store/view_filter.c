@@ -97,3 +97,40 @@ int view_filter_row(struct view *view, const struct view_op *row,
 	out->me = me;
 	return rc;
 }
+
+void view_filter_term(struct buf *out, enum filter_field field,
+		      const char *value)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+	assert(out && value);
+	buf_addf(out, "%s:", filter_field_name(field));
+	if (*value && !value[strspn(value, plain)]) {
+		buf_adds(out, value);
+		return;
+	}
+	buf_addc(out, '"');
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			buf_addc(out, '\\');
+		buf_addc(out, *value);
+	}
+	buf_addc(out, '"');
+}
+
+const struct filter *view_in_state(struct view_both *both,
+				   enum op_state state,
+				   const struct filter *more)
+{
+	text_set(both->name, sizeof(both->name),
+		 span_of(op_state_name(state)));
+	both->leaf = (struct filter){.kind = FILTER_FIELD,
+				     .field = FILTER_STATE,
+				     .text = both->name};
+	both->kids[0] = &both->leaf;
+	both->kids[1] = (struct filter *)more;
+	both->all = (struct filter){.kind = FILTER_AND, .kids = both->kids,
+				    .kids_n = more ? 2 : 1};
+	return &both->all;
+}

@@ -148,21 +148,29 @@ static int read_kid(struct view *view, struct plan *p,
 	return ST_OK;
 }
 
+static int read_node(struct view *view, struct plan *p,
+		     const struct filter *f)
+{
+	int rc = ST_OK;
+
+	if (f->kind != FILTER_AND)
+		return read_kid(view, p, f);
+	for (size_t i = 0; rc == ST_OK && i < f->kids_n; i++)
+		rc = read_node(view, p, f->kids[i]);
+	return rc;
+}
+
 int plan_make(struct view *view, const struct view_page *page, struct plan *p)
 {
-	const struct filter *f = page->filter;
 	int rc = ST_OK;
 
 	memset(p, 0, sizeof(*p));
 	p->page = page;
-	sql_filter_make(&p->filter, f, PLAN_FILTER_FIRST, page->me,
+	sql_filter_make(&p->filter, page->filter, PLAN_FILTER_FIRST, page->me,
 			page->now_ms);
 	p->plain = true;
-	if (f && f->kind != FILTER_AND)
-		rc = read_kid(view, p, f);
-	for (size_t i = 0; f && f->kind == FILTER_AND && rc == ST_OK &&
-	     i < f->kids_n; i++)
-		rc = read_kid(view, p, f->kids[i]);
+	if (page->filter)
+		rc = read_node(view, p, page->filter);
 	p->plain = p->plain && p->filter.exact;
 	/* Nobody else has a group. */
 	if (p->group)
@@ -410,6 +418,26 @@ void plan_count(const struct plan *p, struct buf *sql)
 		add_from(p, &arms.v[i], sql);
 	}
 	buf_adds(sql, " LIMIT ?3)");
+}
+
+void plan_handles(const struct plan *p, struct buf *sql)
+{
+	struct arms arms;
+
+	assert(!p->nothing);
+	make_arms(p, VIEW_OLDEST, &arms);
+	for (size_t i = 0; i < arms.n; i++) {
+		buf_addf(sql, "%sSELECT o.op AS op", i ? " UNION ALL " : "");
+		add_from(p, &arms.v[i], sql);
+	}
+}
+
+bool plan_names_endpoint(const struct plan *p, int64_t endpoint)
+{
+	for (size_t i = 0; i < p->endpoints; i++)
+		if (p->endpoint[i] == endpoint)
+			return true;
+	return !p->some_endpoints;
 }
 
 /* Keys */

@@ -91,6 +91,9 @@ void plan_rows(const struct plan *, enum plan_start, bool back,
 /* The same as rows of VIEW_COLUMNS. */
 void plan_columns(const struct plan *, enum plan_start, bool back,
 		  struct buf *sql);
+/* SELECT of all handles, in no order: column op. */
+void plan_handles(const struct plan *, struct buf *sql);
+bool plan_names_endpoint(const struct plan *, int64_t endpoint);
 /* SELECT of as many 1 as rows match, at most ?3. */
 void plan_count(const struct plan *, struct buf *sql);
 void plan_bind(const struct plan *, struct query *);
@@ -133,6 +136,17 @@ struct view_filter_hold {
 int view_filter_row(struct view *, const struct view_op *, const char *me,
 		    struct filter_row *, struct view_filter_hold *);
 void view_filter_hold_release(struct view_filter_hold *);
+
+/* A term of the filter language that this value alone matches, as text. */
+void view_filter_term(struct buf *out, enum filter_field, const char *value);
+/* Both at once, of parts that stay the caller's: kids has room for two. */
+struct view_both {
+	struct filter leaf, all;
+	struct filter *kids[2];
+	char name[16];
+};
+const struct filter *view_in_state(struct view_both *, enum op_state,
+				   const struct filter *more);
 
 /* Keeps the words of the connection's trouble; returns rc. */
 int view_trouble(struct view *, int rc);

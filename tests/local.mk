@@ -64,6 +64,7 @@ E2E = \
 	tests/e2e/field.py \
 	tests/e2e/field_store.py \
 	tests/e2e/field_wire.py \
+	tests/e2e/first_run.py \
 	tests/e2e/kill.py \
 	tests/e2e/metrics.py \
 	tests/e2e/people.py \
@@ -98,7 +99,7 @@ bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT)
 	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
 # Everything that the tests need, without running them.
 check-build: $(check_PROGRAMS) $(check_LIBRARIES)
-.PHONY: bench fuzz check-build screenshots
+.PHONY: bench bench-console fuzz check-build screenshots
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # The simulated EDC.
@@ -155,6 +156,16 @@ EXTRA_PROGRAMS += tests/screenshot
 tests_screenshot_SOURCES = tests/screenshot.c
 tests_screenshot_CFLAGS = $(AM_CFLAGS) $(VTERM_CFLAGS)
 tests_screenshot_LDADD = $(VT_LIBS) $(CORE_LIBS)
+
+# How quick the console is on a store that is there (big_store.py makes one):
+# make bench-console BENCH_STORE=FILE of a configuration.
+EXTRA_PROGRAMS += tests/bench/console
+tests_bench_console_SOURCES = tests/bench/console.c
+tests_bench_console_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_console_CFLAGS = $(AM_CFLAGS) $(VTERM_CFLAGS)
+tests_bench_console_LDADD = $(VT_LIBS) $(CORE_LIBS)
+bench-console: edcsync tests/bench/console
+	EDCSYNC=./edcsync tests/bench/console --config $(BENCH_STORE)
 
 screenshots: edcsync edcsim tests/screenshot
 	EDCSYNC=./edcsync tests/screenshot $(top_srcdir)/share/screenshots

@@ -215,6 +215,7 @@ static void loop(struct app *app)
 	};
 
 	passes(app);
+	app_engine_run(app, true);
 	while (!app->ended) {
 		int n = poll(fds, ARRAY_SIZE(fds), wait_ms(app));
 
@@ -234,6 +235,20 @@ static void loop(struct app *app)
 }
 
 /* Life */
+
+void app_engine_run(struct app *app, bool run)
+{
+	const struct ui_world *w = app->world;
+	struct buf words = BUF_INIT;
+
+	if (!w->engine_run)
+		return;
+	w->engine_run(w->ctx, run, &words);
+	if (words.len)
+		app_toast(app, UI_INFO, "%s", buf_text(&words));
+	buf_release(&words);
+	app_due(app, DUE_STATUS);
+}
 
 static void begin(struct app *app)
 {
@@ -269,6 +284,7 @@ static void end(struct app *app)
 	term_close(app->term);
 	pulse_free(app);
 	work_stop(app->work);
+	app_engine_run(app, false);
 	grid_release(&app->grid);
 }
 

@@ -36,9 +36,10 @@ struct ui_world {
 	/* Who the engine is, for the frame ("service 811"); false: none
 	 * runs. Any thread; looks at a lock, waits for nothing. */
 	bool (*engine)(void *ctx, char words[64], bool *trouble);
-	/* Ctrl-Z: an engine of this process comes to rest before, and runs
-	 * again after it; words for a toast, or none. May be NULL. */
-	void (*engine_rest)(void *ctx, bool rest, struct buf *words);
+	/* An engine of this process runs from after the first paint to the
+	 * end, and rests while we are stopped (Ctrl-Z); words for a toast,
+	 * or none. Main thread. NULL: none of this process. */
+	void (*engine_run)(void *ctx, bool run, struct buf *words);
 	/* Checks the whole audit trail, in words; false: it is not intact.
 	 * A thread beside the screen; takes as long as it takes. May be
 	 * NULL. */

@@ -78,21 +78,13 @@ static void do_repaint(struct app *app)
  * that stands still is none. */
 static void do_suspend(struct app *app)
 {
-	const struct ui_world *w = app->world;
-	struct buf words = BUF_INIT;
-
 	if (work_acting(app->work)) {
 		app_toast(app, UI_INFO, "not while an act is carried out");
 		return;
 	}
-	if (w->engine_rest)
-		w->engine_rest(w->ctx, true, &words);
+	app_engine_run(app, false);
 	term_suspend(app->term);
-	if (w->engine_rest)
-		w->engine_rest(w->ctx, false, &words);
-	if (words.len)
-		app_toast(app, UI_INFO, "%s", buf_text(&words));
-	buf_release(&words);
+	app_engine_run(app, true);
 	do_repaint(app);
 }
 

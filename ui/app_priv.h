@@ -66,6 +66,7 @@ struct app {
 int64_t steady_ms(void);
 void app_due(struct app *, unsigned due);
 void app_effects(struct app *, unsigned fx);
+void app_engine_run(struct app *, bool run);	/* of this process, if any */
 
 /* app_key.c */
 void app_key(struct app *, const struct key *);

@@ -30,6 +30,7 @@ libui_a_SOURCES += ui/inspect_line.c
 libui_a_SOURCES += ui/inspect_tabs.c
 libui_a_SOURCES += ui/inspector.c
 libui_a_SOURCES += ui/sheet.c
+libui_a_SOURCES += ui/chosen.c ui/chosen.h
 libui_a_SOURCES += ui/dialog.c ui/dialog.h ui/dialog_priv.h
 libui_a_SOURCES += ui/dialog_draw.c
 libui_a_SOURCES += ui/guard.c ui/guard.h
@@ -38,13 +39,17 @@ libui_a_SOURCES += ui/keys.c ui/keys.h
 libui_a_SOURCES += ui/list.h
 libui_a_SOURCES += ui/pager.c
 libui_a_SOURCES += ui/panel.h
-libui_a_SOURCES += ui/session.h
+libui_a_SOURCES += ui/session.c ui/session.h ui/session_priv.h
+libui_a_SOURCES += ui/session_form.c
 libui_a_SOURCES += ui/term.c ui/term.h
 libui_a_SOURCES += ui/theme.c ui/theme.h
 libui_a_SOURCES += ui/work.c ui/work.h
 # Plain rooms for what is not there yet.
 noinst_LIBRARIES += librooms.a
 librooms_a_SOURCES = ui/rooms.c
+noinst_LIBRARIES += libroomsview.a
+libroomsview_a_SOURCES = ui/rooms_view.c
+libroomsview_a_CFLAGS = $(AM_CFLAGS) -Wno-unused-parameter
 UI_LIBS = libui.a $(STORE_LIBS) $(NCURSES_LIBS)
 EXTRA_DIST += ui/README.md
 

@@ -189,6 +189,19 @@ static const struct option_row init_options[] = {
 	OPTION_END
 };
 
+static const struct option_row console_options[] = {
+	{"attach", OPT_FLAG, NULL, "start no engine in this window"},
+	{"readonly", OPT_FLAG, NULL, "look only: no acts, no engine"},
+	{"panel", OPT_TEXT, "PANEL",
+	 "where to begin: overview, attempts, circuits, polls, reconcile, "
+	 "dead, rejected, audit"},
+	{"filter", OPT_TEXT, "FILTER", "of the panel it begins with"},
+	{"theme", OPT_TEXT, "NAME", "safe, dark, light or mono"},
+	{"ascii", OPT_FLAG, NULL, "plain ASCII only"},
+	{"no-mouse", OPT_FLAG, NULL, "leave the mouse to the terminal"},
+	OPTION_END
+};
+
 static const struct option_row no_options[] = {OPTION_END};
 
 static const char ids_words[] =
@@ -196,6 +209,13 @@ static const char ids_words[] =
 	"input, one a line. With --json: one object an id.";
 
 const struct command commands[] = {
+	{"console", "[--attach] [--readonly] [--panel=PANEL] [OP]",
+	 "See it live, find why, repair it",
+	 "What edcsync does without a command. Runs an engine in the window, or\n"
+	 "attaches to the one that runs; asks first where an endpoint is production,\n"
+	 "because an engine in a window stops with it. OP opens that operation.\n"
+	 "Exit 2 without a terminal.",
+	 console_options, cmd_console, 0},
 	{"submit", "[--endpoint=E] [--batch=ID] FILE...|-",
 	 "Take operations in from JSON lines",
 	 "Each line is one operation. What is already known is said and not added;\n"

@@ -45,12 +45,16 @@ struct command {
 enum { NEED_CONFIG = 1, NEED_STORE = 2 /* must exist */ };
 
 extern const struct command commands[];	/* ends with name NULL */
+const struct command *command_named(const char *name);	/* or NULL */
 
 /* One call of the program: global options and the command's own. */
 struct cli {
 	const struct command *command;
 	struct setup setup;		/* configuration, paths, store */
 	bool json;
+	bool no_colour;			/* --color=never */
+	bool store_given;		/* --store */
+	bool implied;			/* no command was named: the console */
 	struct out out;			/* stdout, tables and JSON */
 	char **args;			/* what is left: operands */
 	int args_n;
@@ -98,6 +102,7 @@ int cmd_audit_declare_gap(struct cli *);
 int cmd_config_check(struct cli *);
 int cmd_operator(struct cli *);
 int cmd_demo(struct cli *);
+int cmd_console(struct cli *);
 int cmd_init(struct cli *);
 
 #endif

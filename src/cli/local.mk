@@ -8,6 +8,8 @@ libcli_a_SOURCES = \
 	src/cli/choice.c \
 	src/cli/choice.h \
 	src/cli/cmd_act.c \
+	src/cli/cmd_console.c \
+	src/cli/console.h \
 	src/cli/cmd_classify.c \
 	src/cli/demo_parts.c \
 	src/cli/demo.h \
@@ -61,7 +63,8 @@ libcli_a_SOURCES = \
 	src/cli/setup.h \
 	src/cli/table.c
 nodist_libcli_a_SOURCES = embedded.c
-CLI_LIBS = libcli.a $(ENGINE_LIBS)
+CLI_LIBS = libcli.a libui.a librooms.a libui.a $(ENGINE_LIBS) libroomsview.a \
+	$(NCURSES_LIBS)
 
 bin_PROGRAMS += edcsync
 edcsync_SOURCES = src/main.c

@@ -59,8 +59,10 @@ static int words_match(const struct command *c, int argc, char **argv, int i)
 /* The first operand is the command; options of the program may come first. */
 static int command_at(int argc, char **argv)
 {
-	static const char *const with_value[] = {"-c", "-s", "--config",
-						 "--store", "--color"};
+	static const char *const with_value[] = {
+		"-c", "-s", "--config", "--store", "--color",
+		"--panel", "--filter", "--theme"	/* of the console */
+	};
 
 	for (int i = 1; i < argc; i++) {
 		bool takes = false;
@@ -89,6 +91,14 @@ static const struct command *command_find(int argc, char **argv, int at,
 		}
 	}
 	return best;
+}
+
+const struct command *command_named(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
 }
 
 /* Takes the command's words out of argv, so that getopt sees the rest. */
@@ -314,7 +324,7 @@ static int words_of_program(struct cli *cli, const struct globals_given *g)
 	if (g->man)
 		cli_manual(g->man, &text);
 	else
-		cli_help(cli->command, &text);
+		cli_help(cli->implied ? NULL : cli->command, &text);
 	fputs(buf_text(&text), stdout);
 	buf_release(&text);
 	return EXIT_DONE;
@@ -335,6 +345,10 @@ int cli_parse(struct cli *cli, int argc, char **argv)
 	at = command_at(argc, argv);
 	cli->command = command_find(argc, argv, at, &words);
 	first = at < argc ? argv[at] : NULL;
+	if (!first) {
+		cli->command = command_named("console");
+		cli->implied = true;
+	}
 	argc = words_drop(argc, argv, at, words);
 	if (words)
 		argc = filters_keep(argc, argv);
@@ -351,6 +365,8 @@ int cli_parse(struct cli *cli, int argc, char **argv)
 	out_release(&cli->out);
 	out_init(&cli->out, g.json, g.colour);
 	cli->json = g.json;
+	cli->no_colour = g.colour == COLOUR_NEVER;
+	cli->store_given = g.store != NULL;
 	cli->args = argv + optind;
 	cli->args_n = argc - optind;
 	code = words_of_program(cli, &g);

@@ -31,12 +31,8 @@ void setup_release(struct setup *setup)
 {
 	if (setup->view)
 		view_close(setup->view);
-	if (setup->store) {
-		/* Every writing process anchors what it appended. */
-		if (setup->store->tx == TX_IDLE)
-			audit_anchor(setup->store, true, setup_now_ms());
-		store_close(setup->store);
-	}
+	if (setup->store)
+		setup_store_close(setup->store);
 	config_free(setup->config);
 	for (size_t i = 0; i < setup->profiles_n; i++)
 		profile_free(setup->profiles[i]);
@@ -475,9 +471,9 @@ int setup_config(struct setup *setup, const char *config_file,
 	if (result == 1)
 		result = parse_config(setup);
 	else if (required)
-		return say(EX_CONFIG, "there is no configuration: give one "
-			   "with --config FILE, or write "
-			   "~/.config/edcsync/edcsync.json");
+		return say(EX_CONFIG, "there is no configuration: 'edcsync "
+			   "init' makes one; one elsewhere is named with "
+			   "--config FILE");
 	if (result)
 		return result;
 	place_files(setup, store_path);
@@ -492,9 +488,9 @@ int setup_need_store(const struct setup *setup)
 
 	if (!setup->store_path)
 		return say(EX_CONFIG, "there is no configuration and no store "
-			   "is named: give --config FILE or --store FILE, "
-			   "or write ~/.config/edcsync/edcsync.json (edcsync "
-			   "config example prints one)");
+			   "is named: 'edcsync init' makes a configuration; "
+			   "one elsewhere is named with --config FILE or "
+			   "--store FILE");
 	if (stat(setup->store_path, &st) == 0)
 		return S_ISREG(st.st_mode) ? 0 :
 		       say(EX_NOINPUT, "the store %s is no plain file",
@@ -507,9 +503,9 @@ int setup_need_store(const struct setup *setup)
 		   strerror(errno));
 }
 
-static int open_store(struct setup *setup, bool create, bool read_only)
+static int store_open(const struct setup *setup, bool create, bool read_only,
+		      struct store **out, struct buf *error)
 {
-	struct buf error = BUF_INIT;
 	const struct config *config = setup->config;
 	struct store_options options = {
 		.path = setup->store_path,
@@ -523,6 +519,30 @@ static int open_store(struct setup *setup, bool create, bool read_only)
 		.read_only = read_only,
 		.now_ms = setup_now_ms(),
 	};
+
+	return store_sqlite_open(&options, out, error);
+}
+
+struct store *setup_store_another(const struct setup *setup,
+				  struct buf *error)
+{
+	struct store *store = NULL;
+
+	return store_open(setup, false, false, &store, error) == 0 ? store
+								   : NULL;
+}
+
+void setup_store_close(struct store *store)
+{
+	/* Every writing process anchors what it appended. */
+	if (store->tx == TX_IDLE)
+		audit_anchor(store, true, setup_now_ms());
+	store_close(store);
+}
+
+static int open_store(struct setup *setup, bool create, bool read_only)
+{
+	struct buf error = BUF_INIT;
 	int result;
 
 	if (setup->store)
@@ -533,7 +553,7 @@ static int open_store(struct setup *setup, bool create, bool read_only)
 		if (result)
 			return result;
 	}
-	result = store_sqlite_open(&options, &setup->store, &error);
+	result = store_open(setup, create, read_only, &setup->store, &error);
 	if (result)
 		result = say(store_exit_code(result), "%s", buf_text(&error));
 	buf_release(&error);

@@ -46,6 +46,10 @@ int setup_open_store(struct setup *, bool create);
 /* The write side for reading only (audit verify): never creates, migrates
  * or appends. */
 int setup_open_store_read(struct setup *);
+/* One more write side of the same store, for another thread: NULL with a
+ * sentence. setup is only read. Closed with its anchor. */
+struct store *setup_store_another(const struct setup *, struct buf *error);
+void setup_store_close(struct store *);
 int setup_open_view(struct setup *);
 /* Is there a store file? Words on stderr and 66 or 78 when not. */
 int setup_need_store(const struct setup *);

@@ -20,6 +20,7 @@ libui_a_SOURCES += ui/ends.c ui/ends.h
 libui_a_SOURCES += ui/overview.c ui/overview.h
 libui_a_SOURCES += ui/overview_draw.c
 libui_a_SOURCES += ui/tries.c ui/tries.h
+libui_a_SOURCES += ui/act_follow.c ui/act_follow.h
 libui_a_SOURCES += ui/acts.h
 libui_a_SOURCES += ui/cell.c ui/cell.h
 libui_a_SOURCES += ui/field.c ui/field.h

@@ -1,0 +1,21 @@
+/*
+ * act_follow.h - floor S: requests (check, probe) that the holder of the
+ * engine lock carries out, followed until each is answered. They are looked
+ * at once a second, in the READ lane; a toast tells what came of them.
+ */
+#ifndef EDCSYNC_UI_ACT_FOLLOW_H
+#define EDCSYNC_UI_ACT_FOLLOW_H
+
+#include "ui/chosen.h"
+#include "ui/session_priv.h"
+
+/* Beyond these the answers stand in the lists, as all else. */
+enum { FOLLOW_MAX = 1000 };
+
+struct follow *follow_new(enum act_verb, const char *words);
+/* words of what was asked about; false: enough. */
+bool follow_add(struct follow *, int64_t request, const char *name);
+/* Takes it. One without requests is dropped. */
+void follow_begin(struct session *, struct follow *);
+
+#endif

@@ -70,7 +70,8 @@ systemdsystemunit_DATA = share/systemd/edcsync.service
 examplesdir = $(pkgdatadir)/examples
 examples_DATA = share/examples/sudoers share/examples/sshd_config
 dist_examples_DATA = share/edcsync.example.json share/examples/anchors.md \
-	share/examples/logrotate share/examples/metrics.md
+	share/examples/first-run.md share/examples/logrotate \
+	share/examples/metrics.md
 examples_SCRIPTS = share/examples/edcsync-login
 TAILORED = $(systemdsystemunit_DATA) $(examples_DATA) $(examples_SCRIPTS)
 $(TAILORED): share/local.mk

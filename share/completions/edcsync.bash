@@ -28,6 +28,10 @@ _edcsync_values()
 	--idempotency) echo key natural lookup none ;;
 	--kind) echo send poll probe ;;
 	--target) echo same other ;;
+	--environment) echo production test training ;;
+	--credential) echo none basic headers bearer \
+		oauth2_client_credentials ;;
+	--client-auth) echo basic post ;;
 	--meaning) echo review approval responsibility authorship ;;
 	--role) echo viewer on-call data-manager auditor administrator ;;
 	--profile) "$1" profile list 2>/dev/null |

@@ -45,13 +45,17 @@ static void prompt_of(struct cli *cli, const struct init *in, size_t q,
 static int ask(struct cli *cli, struct init *in, size_t q)
 {
 	struct buf prompt = BUF_INIT, answer = BUF_INIT, why = BUF_INIT;
+	const char *words;
 	bool taken = false, there = true;
 
 	prompt_of(cli, in, q, &prompt);
+	words = buf_text(&prompt);
 	while (there && !taken) {
 		buf_clear(&answer);
 		buf_clear(&why);
-		there = terminal_ask(buf_text(&prompt), false, &answer);
+		there = terminal_ask(words, false, &answer);
+		/* Explained once; asked again is the last line alone. */
+		words = strrchr(buf_text(&prompt), '\n') + 1;
 		taken = there && init_answer(in, q, buf_span(&answer), &why);
 		if (there && !taken)
 			fprintf(stderr, "  not taken: %s\n",
@@ -85,8 +89,8 @@ static int ask_secret(struct cli *cli, struct init *in, size_t i)
 	struct buf prompt = BUF_INIT, secret = BUF_INIT, why = BUF_INIT;
 	bool taken = false, there = true;
 
-	buf_addf(&prompt, "\n  kept in %s, readable by you alone; empty: you "
-		 "make the file yourself\nThe secret, hidden: ",
+	buf_addf(&prompt, "\n  kept in %s\n  readable by you alone; empty: you "
+		 "make that file yourself\nThe secret, hidden: ",
 		 out_safe(&cli->out, file));
 	while (there && !taken) {
 		buf_clear(&why);

@@ -387,7 +387,8 @@ bool init_answer(struct init *in, size_t q, struct span answer,
 		forget_dependents(in, q);
 	in->answer[q] = new;
 	ok = would_do(in, why);
-	if (ok && changed)
+	if (ok && changed && row->key &&
+	    !strncmp(row->key, credential, sizeof(credential) - 1))
 		secrets_forget(in);
 	if (ok)
 		in->profile = in->candidate;

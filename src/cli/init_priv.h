@@ -22,8 +22,8 @@ struct init {
 	char *path, *folder;		/* absolute */
 	char *answer[INIT_QUESTIONS];	/* NULL: not yet; "" nothing */
 	const struct profile *profile;	/* answered; the setup's */
-	const struct profile *candidate;	/* of the answer being checked */
-	struct buf secret[INIT_SECRETS];	/* wiped */
+	const struct profile *candidate;	/* while an answer is checked */
+	struct buf secret[INIT_SECRETS];		/* wiped */
 	char *secret_file[INIT_SECRETS];	/* absolute */
 };
 

@@ -219,13 +219,12 @@ static bool file_check(struct init *in, const char *answer, struct buf *why)
 }
 
 #define CRED "endpoints.credential."
-#define FILE_WORDS \
-	"; asked for below if it is not there yet, hidden, kept 0600"
+#define FILE_WORDS "; made below if it is not there yet"
 
 const struct question init_questions[INIT_QUESTIONS] = {
 	[Q_NAME] = {"endpoint", NULL, "Endpoint",
-		"a short name for this EDC system, as commands and submit "
-		"lines use it", ANSWER_TEXT, true, NULL, name_default, NULL,
+		"a short name for this EDC system, as commands and lines use "
+		"it", ANSWER_TEXT, true, NULL, name_default, NULL,
 		NULL},
 	[Q_TITLE] = {"title", "endpoints.title", "Title",
 		"how people call it; empty: the short name", ANSWER_TEXT,
@@ -275,8 +274,8 @@ const struct question init_questions[INIT_QUESTIONS] = {
 		"secret headers as NAME=FILE, commas between" FILE_WORDS,
 		ANSWER_PAIRS, false, is_headers, headers_default, NULL, NULL},
 	[Q_IDEMPOTENCY] = {"idempotency", "endpoints.idempotency",
-		"Unknown outcomes", "settled by: key the vendor remembers, "
-		"the same PUT again (natural), a look-up, or a person (none)",
+		"Unknown outcomes", "settled by the same key, the same PUT "
+		"(natural), a look-up, or a person (none)",
 		ANSWER_TEXT, false, has_choice, mode_default, mode_choices,
 		NULL},
 };

@@ -130,6 +130,11 @@ static const struct man_part program_tail[] = {
 "Keep a copy of the anchors where this machine cannot write, and a copy of\n"
 "the signing key apart from the backups of the store.\n"},
 	{"EXAMPLES",
+"Begin: answer some questions, then see whether the endpoint works:\n"
+".PP\n.nf\n"
+"edcsync init\n"
+"edcsync endpoint test my\\-edc\n"
+".fi\n.PP\n"
 "Deliver a file, and see what needs a person:\n"
 ".PP\n.nf\n"
 "edcsync submit \\-\\-endpoint my\\-edc visits.jsonl\n"
@@ -200,6 +205,8 @@ static const struct man_part settings_tail[] = {
 "beside the configuration: a profile that comes before the installed one and\n"
 "the one compiled in.\n"},
 	{"NOTES",
+".B edcsync init\n"
+"makes a first one by question and answer;\n"
 ".B edcsync config example\n"
 "prints a commented configuration with every setting;\n"
 ".B edcsync config check\n"

@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-enum { SEGMENTS = 10, GAP = 2, TOAST_ROWS = 3 };
+enum { SEGMENTS = 10, GAP = 2, TOAST_ROWS = 3, PROMPT_ROWS = 2 };
 
 /* A piece of line 0. Where there is no room the greatest rank goes first. */
 struct segment {
 	struct buf text;
 	enum ui_role role;
-	enum ui_glyph glyph;		/* before it; COUNT: none */
 	int rank;
+	int gap;			/* blanks before it */
 	bool right;			/* stands at the right end */
 };
 
@@ -28,7 +28,7 @@ static struct segment *segment_add(struct line *l, int rank, bool right,
 {
 	assert(l->n < SEGMENTS);
 	l->segment[l->n] = (struct segment){.role = role, .rank = rank,
-		.right = right, .glyph = UI_GLYPH_COUNT};
+		.right = right, .gap = right ? GAP : l->n > 0};
 	return &l->segment[l->n++];
 }
 
@@ -94,16 +94,12 @@ static void engine_segment(struct app *app, struct line *l)
 	const struct app_status *s = &app->status;
 	struct segment *g = segment_add(l, 4, true, UI_OK);
 
-	if (!s->engine) {
+	if (!s->engine || s->engine_trouble)
 		g->role = UI_BAD;
-		g->glyph = GLYPH_OPEN;
-		buf_adds(&g->text, "no engine");
-		return;
-	}
-	g->glyph = s->engine_trouble ? GLYPH_STOPPED : GLYPH_CLOSED;
-	if (s->engine_trouble)
-		g->role = UI_BAD;
-	buf_addf(&g->text, "engine %s", s->engine_words);
+	buf_addf(&g->text, "engine %s %s",
+		 glyph_text(&app->grid, !s->engine ? GLYPH_OPEN :
+			    s->engine_trouble ? GLYPH_STOPPED : GLYPH_CLOSED),
+		 s->engine ? s->engine_words : "none");
 }
 
 static void clock_segment(struct app *app, struct line *l)
@@ -115,9 +111,12 @@ static void clock_segment(struct app *app, struct line *l)
 	time_local(now, app_utc_offset_min(app, now), at);
 	buf_addf(&segment_add(l, 0, true, UI_TITLE)->text, "%.8s%s", at + 11,
 		 utc ? "Z" : "");
-	if (!utc)
-		buf_addf(&segment_add(l, 5, true, UI_DIM)->text, "%s",
-			 at + 23);
+	if (!utc) {
+		struct segment *g = segment_add(l, 5, true, UI_DIM);
+
+		g->gap = 1;
+		buf_adds(&g->text, at + 23);
+	}
 }
 
 static void who_segment(struct app *app, struct line *l)
@@ -136,8 +135,7 @@ static void who_segment(struct app *app, struct line *l)
 
 static int segment_cells(const struct segment *g)
 {
-	return utf8_cells(buf_span(&g->text)) +
-	       (g->glyph < UI_GLYPH_COUNT ? GAP : 0);
+	return g->text.len ? g->gap + utf8_cells(buf_span(&g->text)) : 0;
 }
 
 static void segment_drop(struct line *l, size_t at)
@@ -155,11 +153,11 @@ static void line_fit(struct line *l, int cols)
 		int cells = 0;
 
 		for (size_t i = 0; i < l->n; i++) {
-			cells += segment_cells(&l->segment[i]) + GAP;
+			cells += segment_cells(&l->segment[i]);
 			if (l->segment[i].rank > l->segment[worst].rank)
 				worst = i;
 		}
-		if (cells - GAP <= cols || l->n <= 1)
+		if (cells <= cols || l->n <= 1)
 			return;
 		segment_drop(l, worst);
 	}
@@ -172,21 +170,18 @@ static void line_draw(struct app *app, struct line *l, bool bar)
 
 	for (size_t i = 0; i < l->n; i++)
 		if (l->segment[i].right)
-			right += segment_cells(&l->segment[i]) + GAP;
-	right = screen.cols - right + GAP;
+			right += segment_cells(&l->segment[i]);
+	right = screen.cols - right;
 	for (size_t i = 0; i < l->n; i++) {
 		struct segment *g = &l->segment[i];
 		struct style style = {.role = (uint8_t)g->role,
 			.attrs = g->rank == 1 ? UI_BOLD : 0};
 		int *at = g->right ? &right : &col;
 
-		if (g->glyph < UI_GLYPH_COUNT) {
-			draw_glyph(&screen, 0, *at, style, g->glyph);
-			*at += GAP;
-		}
 		/* Escaped above, so that its cells are known. */
-		draw_text(&screen, 0, *at, style, buf_text(&g->text));
-		*at += utf8_cells(buf_span(&g->text)) + GAP;
+		draw_text(&screen, 0, *at + g->gap, style,
+			  buf_text(&g->text));
+		*at += segment_cells(g);
 		buf_release(&g->text);
 	}
 	if (bar)
@@ -387,7 +382,7 @@ void frame_small(struct app *app)
 void toasts_draw(struct app *app)
 {
 	struct area screen = area_whole(&app->grid);
-	int bottom = screen.rows - FOOT_ROWS;
+	int bottom = screen.rows - (app->prompt ? PROMPT_ROWS : FOOT_ROWS);
 
 	for (int i = TOASTS; i-- > 0; ) {
 		const struct toast *t = &app->toast[i];

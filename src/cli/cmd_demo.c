@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "cli/console.h"
 #include "cli/demo.h"
 
 #include <errno.h>
@@ -227,6 +228,23 @@ static int summary(struct demo *d)
 	return code;
 }
 
+/* A terminal, and nobody said no: the console shows it. */
+static bool interactive(const struct demo *d)
+{
+	return !cli_flag(d->cli, "headless") && !d->cli->json &&
+	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+static int watch_in_console(struct demo *d)
+{
+	static const char greeting[] = "The simulated EDC is about to fail "
+		"and come back. Operator demo, password demo. ? is help, "
+		"q ends the demo.";
+	const struct console_wish wish = {.demo = true, .greeting = greeting};
+
+	return console_run(d->cli, &wish);
+}
+
 static int deliver(struct demo *d)
 {
 	char seconds[32];
@@ -251,7 +269,8 @@ static int deliver(struct demo *d)
 	/* 1: something needs a person, from an earlier run in this folder */
 	if (code < 0 || code > 1)
 		return EXIT_SOFTWARE;
-	code = engine_watch(d, demo_spawn(d, run));
+	code = interactive(d) ? watch_in_console(d)
+			      : engine_watch(d, demo_spawn(d, run));
 	if (!code)
 		code = summary(d);
 	return code;
@@ -268,6 +287,8 @@ int cmd_demo(struct cli *cli)
 		return cli_usage(cli, "no arguments are taken");
 	if (!d.scenario)
 		d.scenario = "outage";
+	if (interactive(&d) && (code = console_terminal(cli)))
+		return code;
 	code = demo_folder(&d);
 	if (!code)
 		code = demo_simulator_start(&d);

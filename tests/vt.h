@@ -109,6 +109,9 @@ VTermScreenCell vt_cell(const struct vt *, int row, int col);
 /* Is the terminal as the child found it: modes, screen, cursor, mouse,
  * paste? Else what is not. */
 bool vt_clean(struct vt *, struct buf *words);
+/* Is all that was ever written text and harmless sequences? Else what is not.
+ * ascii: nothing beyond it; copies: OSC 52 is expected. */
+bool vt_lint(const struct vt *, bool ascii, bool copies, struct buf *words);
 /* The end of what was written, escaped, to look at when a test failed. */
 void vt_tail(const struct vt *, size_t bytes, struct buf *out);
 

@@ -40,7 +40,9 @@ libui_a_SOURCES += ui/dialog_draw.c
 libui_a_SOURCES += ui/guard.c ui/guard.h
 libui_a_SOURCES += ui/input.c ui/input.h
 libui_a_SOURCES += ui/keys.c ui/keys.h
-libui_a_SOURCES += ui/list.h
+libui_a_SOURCES += ui/list.c ui/list.h ui/list_priv.h
+libui_a_SOURCES += ui/list_draw.c
+libui_a_SOURCES += ui/list_key.c
 libui_a_SOURCES += ui/pager.c
 libui_a_SOURCES += ui/panel.h
 libui_a_SOURCES += ui/session.c ui/session.h ui/session_priv.h
@@ -71,6 +73,13 @@ TESTS += tests/test_dialog
 tests_test_dialog_SOURCES = tests/test_dialog.c tests/ui_stub.h tests/check.h
 tests_test_dialog_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_dialog_LDADD = $(UI_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_ui_work
+TESTS += tests/test_ui_work
+tests_test_ui_work_SOURCES = tests/test_ui_work.c tests/check.h
+tests_test_ui_work_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_ui_work_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_ui_work_LDADD = $(UI_LIBS) $(TEST_LIBS)
 endif
 
 if HAVE_VTERM

@@ -51,3 +51,9 @@ ROOM int64_t view_polls(struct view *v, const struct view_page *p,
 	(void)ctx;
 	return 0;
 }
+
+ROOM const char *trail_preset_name(enum trail_preset preset)
+{
+	(void)preset;
+	return "all";
+}

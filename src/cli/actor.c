@@ -14,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { PASSWORD_BYTES_MIN = 4, ANSWER_BYTES_MAX = 1024, CTRL_C = 3,
+enum { PASSWORD_BYTES_MIN = 4, ANSWER_BYTES_MAX = 16384, CTRL_C = 3,
        CTRL_D = 4 };
 
 /* Reads one line; the terminal's own signals are off, so that the echo can

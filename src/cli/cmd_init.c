@@ -317,6 +317,8 @@ int init_guide(struct cli *cli, struct init *in, const char *path)
 	code = confirm(cli, in, path);
 	if (!code)
 		code = finish(cli, in, path);
+	if (code == EXIT_PERSON)
+		what_next(cli);
 	if (code)
 		return code;
 	if (ask_yes("\nTest the endpoint now? It writes nothing there [yes]: ",
@@ -466,8 +468,6 @@ int cmd_init(struct cli *cli)
 	code = path_of(cli, &path);
 	if (code)
 		return code;
-	free(cli->setup.config_file);
-	cli->setup.config_file = xstrdup(path);
 	in = init_new(&cli->setup, path);
 	if (exists(path))
 		code = cli_fail(cli, EXIT_CANT_CREATE, "%s exists already; it "

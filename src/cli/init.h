@@ -18,7 +18,13 @@
  * earlier question forgets those that hang on it. Nothing is on disk before
  * init_write, which writes all or nothing.
  *
- * To run the whole of it at the terminal: init_guide, below.
+ * To run the whole of it at the terminal (a console does so before it takes
+ * the screen, or after it gave it back):
+ *
+ *	path = init_own_path();
+ *	in = init_new(&cli->setup, path);
+ *	code = init_guide(cli, in, path);	0: cli->setup is ready
+ *	init_free(in);
  */
 #ifndef EDCSYNC_CLI_INIT_H
 #define EDCSYNC_CLI_INIT_H
@@ -89,8 +95,9 @@ int init_write(struct init *, struct buf *error);
  * The caller frees. */
 char *init_own_path(void);
 /* Asks at the terminal, shows, writes, checks, offers the test. path as
- * above. What is answered already is not asked. An exit code, words said;
- * afterwards cli->setup holds the new configuration. */
+ * above. What is answered already is not asked. cli->setup must hold no
+ * configuration yet, and holds the new one after 0 and EXIT_PERSON (written,
+ * but the check or the test found something); words are said. */
 int init_guide(struct cli *, struct init *, const char *path);
 
 #endif

@@ -159,6 +159,7 @@ static bool profile_check(struct init *in, const char *answer,
 			  struct buf *why)
 {
 	struct buf path = BUF_INIT;
+	char *kept;
 	bool known;
 
 	buf_addf(&path, "profiles/%s.json", answer);
@@ -176,7 +177,11 @@ static bool profile_check(struct init *in, const char *answer,
 			profile_choices, why);
 		return false;
 	}
+	/* Looked for beside the configuration to be. */
+	kept = in->setup->config_file;
+	in->setup->config_file = in->path;
 	in->candidate = setup_profile(in->setup, answer);
+	in->setup->config_file = kept;
 	if (!in->candidate)
 		buf_adds(why, "that profile has mistakes");
 	return in->candidate != NULL;

@@ -86,6 +86,13 @@ tests_test_metrics_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_metrics_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_metrics_LDADD = $(CLI_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_init
+TESTS += tests/test_init
+tests_test_init_SOURCES = tests/test_init.c tests/check.h
+tests_test_init_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_init_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_init_LDADD = $(CLI_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_setup
 TESTS += tests/test_setup
 tests_test_setup_SOURCES = tests/test_setup.c tests/check.h

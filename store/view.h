@@ -229,7 +229,8 @@ struct view_subject {
 	const char *endpoint, *op_id, *method, *study, *site, *subject,
 		   *event, *form;
 };
-/* On the wire now, oldest first: as the engine wrote it last (every 200 ms).
+/* On the wire now, oldest first: as the engine wrote it last (every 200 ms);
+ * nothing while none runs.
  * Credential requests and probes of health have no operation. */
 struct view_live {
 	struct view_subject about;
@@ -242,7 +243,8 @@ struct view_live {
 };
 int view_live(struct view *, const struct config *,
 	      int (*each)(void *, const struct view_live *), void *);
-/* What may go next, soonest first; limit > 0. Index. */
+/* What may go next, soonest first; limit > 0, filter and order are not looked
+ * at. Index. */
 int view_next(struct view *, const struct view_page *,
 	      int (*each)(void *, const struct view_op *), void *);
 

@@ -44,6 +44,8 @@ int view_world(struct view *, const struct view_page *, struct world *);
 void view_world_release(struct world *);
 const struct world_endpoint *view_world_find(const struct world *, int64_t id);
 
+bool view_engine_runs(const struct view *);
+
 /* Columns of one operation, and from where: "SELECT " VIEW_COLUMNS
  * VIEW_FROM " WHERE ...". Aliases: o operation, r record (scope). */
 #define VIEW_COLUMNS \

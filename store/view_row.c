@@ -71,6 +71,14 @@ static void read_endpoint(struct query *q, struct world *world)
 		e->control.paused = false;
 }
 
+bool view_engine_runs(const struct view *view)
+{
+	char host[64], state[16];
+	int64_t pid;
+
+	return engine_lock_held(view->path, &pid, host, state);
+}
+
 int view_world(struct view *view, const struct view_page *page,
 	       struct world *world)
 {

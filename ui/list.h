@@ -28,6 +28,8 @@ struct list_column {
 	int from_cols;			/* shown from this list width on */
 	bool right;			/* aligned */
 	int order;			/* sort word for the loader; -1: none */
+	bool slow;			/* sorting by it takes a walk: then it
+					 * is asked in the SLOW lane */
 };
 
 struct list_row {
@@ -35,6 +37,8 @@ struct list_row {
 	int64_t version;		/* of an operation, else 0 */
 	char *text[LIST_COLUMNS_MAX];	/* owned; NULL is empty; unescaped */
 	struct style style[LIST_COLUMNS_MAX];
+	int64_t since_ms[LIST_COLUMNS_MAX];	/* not 0: the cell is the age
+					 * since then, as it is drawn */
 	char *more;			/* owned: what the panel wants back
 					 * (endpoint, filter ...), or NULL */
 	int64_t number;			/* of the panel: a count, a state */
@@ -43,6 +47,8 @@ struct list_row {
 };
 void list_row_text(struct list_row *, int column, struct style,
 		   const char *fmt, ...) PRINTF_LIKE(4, 5);
+void list_row_age(struct list_row *, int column, struct style,
+		  int64_t since_ms);	/* 0: "-" */
 
 /* One question of the list to its loader, and the answer. Runs in a lane's
  * thread: everything here is a copy. */
@@ -65,6 +71,8 @@ struct list_ask {
 	bool more;			/* beyond this page */
 	char *error;			/* owned; NULL: none */
 	char *note;			/* owned: "searched to ..." or NULL */
+	int64_t count;			/* all that match; -1 not known */
+	bool count_more;		/* that many, and more */
 	int result;
 };
 /* A new empty row at the end of the answer. */
@@ -80,6 +88,11 @@ struct list_ops {
 	/* In the lane's thread. Fills rows, more, error. */
 	void (*load)(struct list_ask *, struct work_room *);
 	const char *empty;		/* words when there is nothing */
+	/* In the SLOW lane, beside: fills count. May be NULL; then `count` of
+	 * load's answer counts where it is set. */
+	void (*count)(struct list_ask *, struct work_room *);
+	/* load gives all there is at once (groups): no pages are asked for. */
+	bool whole;
 };
 
 struct list {
@@ -109,6 +122,16 @@ struct list {
 	int rows_shown, cols;		/* last drawn size */
 	int col_width[LIST_COLUMNS_MAX];	/* 0: not shown */
 	int64_t count;			/* all that match; -1 not known */
+	bool count_more;		/* that many, and more */
+	/* list.c's own */
+	int64_t base;			/* rows before the window; -1 */
+	int asked;			/* number of the question under way */
+	unsigned want;			/* to be asked after it */
+	int64_t pending;		/* rows the cursor has yet to go */
+	bool waiting;			/* a person waits for the answer */
+	bool centre;			/* the cursor into the middle */
+	char anchor[LIST_ID_BYTES];	/* where the question began */
+	int drawn_row, drawn_col;	/* of the heading, on the screen */
 };
 
 void list_init(struct list *, struct panel *, int topic,
@@ -122,14 +145,22 @@ void list_reload(struct list *);
 /* A person's filter (NULL: none); checked by the caller. Keeps the cursor's
  * row when it is still there. */
 void list_set_filter(struct list *, const char *text);
+/* What a key means on a list: a double click on a row moves there and is
+ * DO_OPEN, all else is the action itself. To be called first. */
+enum action list_action(struct list *, enum action, const struct key *);
+/* Sorts by the column of that name; NULL: the loader's own order. False: no
+ * such column, or it cannot be sorted by. */
+bool list_sort(struct list *, const char *column, bool descending);
 /* Moves, marks, sorts, follows, freezes, next match: returns effects, or
- * FX_UNHANDLED for what is not a list's. Mouse: click moves, double click
- * is DO_OPEN for the caller. */
+ * FX_UNHANDLED for what is not a list's. Mouse: click moves (on a heading
+ * sorts), the wheel scrolls; row and column are of the screen. */
 unsigned list_key(struct list *, enum action, const struct key *);
 #define LIST_CAN (CAN(DOWN) | CAN(UP) | CAN(FIRST) | CAN(LAST) | \
 	CAN(HALF_DOWN) | CAN(HALF_UP) | CAN(PAGE_DOWN) | CAN(PAGE_UP) | \
 	CAN(FILTER) | CAN(NEXT) | CAN(PREV) | CAN(SORT) | CAN(MARK) | \
 	CAN(RANGE) | CAN(ALL) | CAN(UNMARK) | CAN(EXPORT))
+/* The whole filter: the panel's and the person's. Appended. */
+void list_filter(const struct list *, struct buf *);
 /* The row under the cursor; NULL: none. */
 const struct list_row *list_cursor(const struct list *);
 bool list_marked(const struct list *, const char *id);

@@ -59,7 +59,8 @@ const struct sim_place sim_places[SIM_PLACES] = {
 	 " \"https://sim.example/token\", \"client_id\": \"c\","
 	 " \"client_secret_file\": \"secret\"}"},
 	{"natural", "sim", "natural", "PUT", ""},
-	{"lookup", "sim", "lookup", "POST", ""},
+	{"lookup", "sim", "lookup", "POST",
+	 ", \"rate\": {\"per_second\": 0, \"burst\": 0}"},
 	{"none", "blind", "none", "POST", ""},
 };
 

@@ -641,6 +641,29 @@ static void stop_withdraws_and_cuts(void **state)
 	leave(s);
 }
 
+/* Four times what may be on the wire is durable, so that it stays full while
+ * a batch commits; in mode none, where each costs a person, twice. With a rate
+ * that allows as much, and without one (lookup). */
+static void intents_go_ahead_of_the_wire(void **state)
+{
+	static const struct {
+		size_t place;
+		int held;
+	} row[] = {{SIM_NATURAL, 16}, {SIM_LOOKUP, 16}, {SIM_NONE, 8}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct sim *s = scene(never);
+
+		for (int n = 0; n < 20; n++)
+			sim_add(s, row[i].place, n * 2, 1);
+		go(s, 1000);
+		assert_int_equal(engine_on_wire(s->world), 4);
+		assert_int_equal(engine_in_flight(s->world), row[i].held);
+		leave(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -662,6 +685,7 @@ int main(void)
 		cmocka_unit_test(a_closed_circuit_has_dead_letters_looked_up),
 		cmocka_unit_test(a_clock_step_shortens_no_wait),
 		cmocka_unit_test(stop_withdraws_and_cuts),
+		cmocka_unit_test(intents_go_ahead_of_the_wire),
 		cmocka_unit_test(nothing_lost_nothing_twice),
 	};
 

@@ -1,6 +1,7 @@
 #include "engine/step.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -427,6 +428,18 @@ static int window(const struct endpoint_config *c)
 	return c->max_in_flight * (c->idempotency == MODE_NONE ? 2 : 4);
 }
 
+/* How many more the pace lets start than wait already. Where there is no pace
+ * the window alone counts: the gate's answer is then about the wire, and
+ * would keep as many durable as fit on it, none ahead. */
+static int pace_left(struct engine_world *w, struct place *p)
+{
+	int tokens = gate_allows(&p->state.gate, p->config, w->now.utc_ms);
+
+	if (tokens > 0 && p->state.gate.per_second <= 0)
+		return INT_MAX;
+	return tokens - p->ready_n - p->looking;
+}
+
 /* How many more intents the endpoint may hold. */
 static int credit_total(struct engine_world *w, struct place *p)
 {
@@ -445,8 +458,7 @@ static int credit_total(struct engine_world *w, struct place *p)
 	if (!p->cred.usable && p->config->credential.kind != CRED_NONE &&
 	    total > first - held)
 		total = first - held;
-	tokens = gate_allows(&p->state.gate, p->config, w->now.utc_ms) -
-		 p->ready_n - p->looking;
+	tokens = pace_left(w, p);
 	p->wants_tokens = total > 0 && tokens <= 0;
 	if (total > tokens)
 		total = tokens;

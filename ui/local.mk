@@ -89,3 +89,11 @@ tests_test_term_SOURCES = tests/test_term.c tests/check.h
 tests_test_term_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(VTERM_CFLAGS)
 tests_test_term_LDADD = $(VT_LIBS) $(UI_LIBS) $(TEST_LIBS)
 endif
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/test_list
+TESTS += tests/test_list
+tests_test_list_SOURCES = tests/test_list.c tests/check.h
+tests_test_list_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_list_LDADD = $(UI_LIBS) $(TEST_LIBS)
+endif

@@ -158,6 +158,9 @@ static void another_log_in_forgets_the_old_one(void **state)
 	assert_string_equal(init_secret_file(in, 1), "/nowhere/b");
 	assert_null(init_secret_file(in, 2));
 	config_free(made(in));
+	assert_true(answer(in, named(in, "header-file"), "X-A=b, X-B=b"));
+	assert_string_equal(init_secret_file(in, 0), "/nowhere/b");
+	assert_null(init_secret_file(in, 1));
 	buf_release(&why);
 	init_free(in);
 	setup_release(&setup);

@@ -465,6 +465,9 @@ int cmd_init(struct cli *cli)
 	if (cli->args_n)
 		return cli_usage(cli, "no arguments are taken; --config or "
 				 "--dir says where it goes");
+	if (cli->setup.store_path)
+		return cli_usage(cli, "--store has no meaning here: the store "
+				 "comes to lie beside the configuration");
 	code = path_of(cli, &path);
 	if (code)
 		return code;

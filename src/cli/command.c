@@ -180,7 +180,7 @@ static const struct option_row init_options[] = {
 	{"token-url", OPT_TEXT, "URL", "where the vendor issues tokens"},
 	{"client-id", OPT_TEXT, "ID", "OAuth 2.0 client"},
 	{"secret-file", OPT_TEXT, "FILE",
-	 "file with secret, password or token; it is never an option itself"},
+	 "file of the secret, password or token"},
 	{"client-auth", OPT_TEXT, "WORD", "basic or post"},
 	{"scope", OPT_TEXT, "TEXT", "scope to ask for"},
 	{"user", OPT_TEXT, "NAME", "user name at the vendor"},

@@ -400,21 +400,35 @@ bool init_answer(struct init *in, size_t q, struct span answer,
 
 /* ---- secrets ------------------------------------------------------------ */
 
+/* Two headers may name one file: it is asked for and written once. */
+static bool listed(const struct init *in, const char *path)
+{
+	for (size_t i = 0; i < INIT_SECRETS && in->secret_file[i]; i++)
+		if (!strcmp(in->secret_file[i], path))
+			return true;
+	return false;
+}
+
 static void secrets_find(struct init *in)
 {
 	struct findings findings = {0};
 	struct buf text = BUF_INIT;
 	struct config *config;
+	size_t n = 0;
 
 	init_text(in, &text);
 	config = config_parse(buf_span(&text), in->path, &findings);
-	for (size_t i = 0; config && i < INIT_SECRETS; i++) {
+	for (size_t i = 0; config && n < INIT_SECRETS; i++) {
 		const char *file = credential_file(
 			&config->endpoint[0].credential, i);
+		char *path = file ? setup_path(in->folder, file) : NULL;
 
-		if (!file)
+		if (!path)
 			break;
-		in->secret_file[i] = setup_path(in->folder, file);
+		if (listed(in, path))
+			free(path);
+		else
+			in->secret_file[n++] = path;
 	}
 	config_free(config);
 	findings_release(&findings);

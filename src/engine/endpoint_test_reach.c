@@ -171,9 +171,9 @@ static void tell_tls(struct testing *t, const struct answer *a)
 		tell_certificate(t);
 	else
 		test_failed(t, TEST_TLS, TEST_END_UNREACHABLE, mistrusted ?
-			    "is this the right host? A certificate of the "
-			    "vendor's own authority: name that one's file in "
-			    "ca_file" :
+			    "is this the right host? An authority of the "
+			    "vendor's own goes into ca_file, our own "
+			    "certificate into client_cert_file" :
 			    "is this the right port, and does it speak TLS 1.2 "
 			    "or newer?", "%s", test_error(a));
 }

@@ -178,6 +178,7 @@ def without_a_terminal_the_options_say_it():
         done = init(h, *flags("https://edc.example.org", scope="x"),
                     codes=(2,))
         expect("--scope has no meaning here" in done.stderr, done.stderr)
+        init(h, *flags("https://edc.example.org"), "--store=x", codes=(2,))
         expect(not made(h), made(h))
         h.dir.joinpath("new").mkdir()
         h.secret("new/a", SECRET)

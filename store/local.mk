@@ -26,6 +26,7 @@ libstore_a_SOURCES += store/view_needs.c
 libstore_a_SOURCES += store/view_ops.c
 libstore_a_SOURCES += store/view_plan.c
 libstore_a_SOURCES += store/view_row.c
+libstore_a_SOURCES += store/view_trail.c
 libstore_a_SOURCES += store/view_wire.c
 libstore_a_SOURCES += store/db.c store/db.h
 libstore_a_SOURCES += store/vfs.c store/vfs.h

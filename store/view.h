@@ -327,8 +327,10 @@ int view_trail(struct view *, const struct view_trail *,
 	       struct view_trail_end *,
 	       int (*each)(void *, const struct audit_row *), void *);
 /* The records of one operation, oldest first, by what points to them:
- * attempts, acts and notes; the rest (how it came, changes without an
- * attempt) by the times of its row. Index. */
+ * attempts, acts and notes; how it came, and its last change, by the times of
+ * its row. What nothing points to any more (an intent that was withdrawn, an
+ * earlier change without an attempt) only view_audit finds, by its scan.
+ * ST_NONE: no such operation. Index. */
 int view_trail_of(struct view *, int64_t op,
 		  int (*each)(void *, const struct audit_row *), void *);
 /* From a record on, oldest first; from_seq 0: newest first. op_id NULL: of

@@ -30,8 +30,10 @@ struct follow *follow_new(enum act_verb verb, const char *words)
 	return f;
 }
 
-static void one_free(struct follow *f)
+void follow_drop(struct follow *f)
 {
+	if (!f)
+		return;
 	tally_release(&f->tally);
 	free(f->words);
 	free(f->asked);
@@ -44,7 +46,7 @@ void follow_free(struct session *s)
 		struct follow *f = s->follow;
 
 		s->follow = f->next;
-		one_free(f);
+		follow_drop(f);
 	}
 }
 
@@ -65,7 +67,7 @@ void follow_begin(struct session *s, struct follow *f)
 	struct follow **last = &s->follow;
 
 	if (!f->n) {
-		one_free(f);
+		follow_drop(f);
 		return;
 	}
 	f->since_ms = app_now_ms(s->app);
@@ -168,7 +170,7 @@ static void sweep(struct session *s)
 				  "minutes; the request stays",
 				  act_verb_name(f->verb), f->n);
 		*at = f->next;
-		one_free(f);
+		follow_drop(f);
 	}
 }
 

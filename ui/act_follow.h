@@ -13,8 +13,9 @@
 enum { FOLLOW_MAX = 1000 };
 
 struct follow *follow_new(enum act_verb, const char *words);
-/* words of what was asked about; false: enough. */
+/* name: of what is asked about. False: enough. */
 bool follow_add(struct follow *, int64_t request, const char *name);
+void follow_drop(struct follow *);	/* NULL is fine */
 /* Takes it. One without requests is dropped. */
 void follow_begin(struct session *, struct follow *);
 

@@ -174,7 +174,8 @@ static void tick(struct app *app)
 		return;
 	app->second = at;
 	session_tick(app->session, app_now_ms(app));
-	app_due(app, DUE_PAINT);
+	if (!app->frozen)
+		app_due(app, DUE_PAINT);
 }
 
 /* The loop */
@@ -379,8 +380,10 @@ void app_toast(struct app *app, enum ui_role role, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
-	memmove(&app->toast[0], &app->toast[1],
-		(TOASTS - 1) * sizeof(app->toast[0]));
+	/* The same once more is still one. */
+	if (!t->until_ms || strcmp(t->text, buf_text(&text)) != 0)
+		memmove(&app->toast[0], &app->toast[1],
+			(TOASTS - 1) * sizeof(app->toast[0]));
 	text_set(t->text, sizeof(t->text), buf_span(&text));
 	t->role = role;
 	t->until_ms = steady_ms() + TOAST_MS +

@@ -40,10 +40,11 @@ struct ui_world {
 	 * end, and rests while we are stopped (Ctrl-Z); words for a toast,
 	 * or none. Main thread. NULL: none of this process. */
 	void (*engine_run)(void *ctx, bool run, struct buf *words);
-	/* Checks the whole audit trail, in words; false: it is not intact.
-	 * A thread beside the screen; takes as long as it takes. May be
-	 * NULL. */
-	bool (*verify)(void *ctx, struct buf *words);
+	/* Checks the whole audit trail, in words; false: it is not intact,
+	 * or not to be read. In a thread beside the screen; ends soon once
+	 * stopped(room) is true. May be NULL. */
+	bool (*verify)(void *ctx, bool (*stopped)(struct work_room *),
+		       struct work_room *, struct buf *words);
 	/* A signal to end came (SIGTERM, SIGINT, SIGHUP): readable. -1 none. */
 	int stop_fd;
 	const struct actor *claims;	/* what the system says of us */

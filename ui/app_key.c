@@ -37,11 +37,10 @@ static void do_filter(struct app *app)
 {
 	const struct panel_ops *ops = app->top->ops;
 
-	if (!ops->filter)
-		app_toast(app, UI_DIM, "there is nothing to filter here");
-	else
-		prompt_open(app, PROMPT_FILTER, ops->filter_text
-			    ? ops->filter_text(app->top) : NULL);
+	/* Where there is no list to narrow, one is opened: who types a
+	 * filter at once must not have typed keys. */
+	prompt_open(app, PROMPT_FILTER, ops->filter && ops->filter_text
+		    ? ops->filter_text(app->top) : NULL);
 }
 
 static void do_command(struct app *app)
@@ -115,8 +114,6 @@ uint64_t app_can(const struct app *app)
 
 	for (size_t i = 0; i < ARRAY_SIZE(own_rows); i++)
 		can |= UINT64_C(1) << own_rows[i].action;
-	if (!ops->filter)
-		can &= ~CAN(FILTER);
 	if (!ops->copy)
 		can &= ~CAN(COPY);
 	can |= ops->can;

@@ -94,6 +94,11 @@ static void engine_segment(struct app *app, struct line *l)
 	const struct app_status *s = &app->status;
 	struct segment *g = segment_add(l, 4, true, UI_OK);
 
+	if (!s->known && !app->store_silent) {
+		g->role = UI_DIM;
+		buf_adds(&g->text, "engine ...");
+		return;
+	}
 	if (!s->engine || s->engine_trouble)
 		g->role = UI_BAD;
 	buf_addf(&g->text, "engine %s %s",
@@ -244,11 +249,10 @@ static bool tab_count(const struct app *app, const struct panel_ops *ops,
 		count_add(out, ops == &panel_polls ? s->polls
 						   : s->count[OP_REJECTED]);
 	}
-	if (ops == &panel_audit && s->store_restored) {
-		buf_addc(out, '!');
-		return true;
-	}
-	return false;
+	if (ops == &panel_audit && s->known)
+		buf_addf(out, " %s", glyph_text(&app->grid, s->store_restored
+						? GLYPH_OPEN : GLYPH_CLOSED));
+	return ops == &panel_audit && s->store_restored;
 }
 
 enum tab_form { TABS_WORDS, TABS_HERE, TABS_NUMBERS };
@@ -275,16 +279,16 @@ static enum tab_form tabs_form(const struct app *app)
 
 	for (; form < TABS_NUMBERS; form++) {
 		struct buf all = BUF_INIT;
-		size_t cells;
+		int cells;
 
 		for (size_t i = 0; panels[i]; i++) {
 			tab_text(app, i, (enum tab_form)form, &all);
 			buf_addc(&all, ' ');
 		}
 		needs_text(app, &all);
-		cells = all.len;
+		cells = utf8_cells(buf_span(&all));
 		buf_release(&all);
-		if (cells <= (size_t)app->grid.cols)
+		if (cells <= app->grid.cols)
 			break;
 	}
 	return (enum tab_form)form;
@@ -300,7 +304,7 @@ static int tabs_walk(struct app *app, const struct area *area, int wanted)
 		struct buf text = BUF_INIT;
 		bool look = tab_text(app, i, form, &text);
 		struct style style = {.role = look ? UI_BAD : UI_TEXT};
-		int end = col + (int)text.len;
+		int end = col + utf8_cells(buf_span(&text));
 
 		if (i == app->at)
 			style = (struct style){.role = UI_CURSOR,

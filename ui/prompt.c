@@ -314,6 +314,8 @@ static void accept_filter(struct app *app, const char *text)
 {
 	if (app->top->ops->filter)
 		app->top->ops->filter(app->top, *text ? text : NULL);
+	else if (*text)
+		app_push(app, ops_list_new(app, text, text));
 	app_due(app, DUE_ASK | DUE_PAINT);
 }
 

@@ -84,6 +84,17 @@ static struct store *room_store(struct work_room *room)
 	return lane->store;
 }
 
+static bool room_stopped(struct work_room *room)
+{
+	struct lane *lane = room->private_;
+	bool stopped;
+
+	pthread_mutex_lock(&lane->work->lock);
+	stopped = lane->running->cancelled;
+	pthread_mutex_unlock(&lane->work->lock);
+	return stopped;
+}
+
 static void store_drop(struct lane *lane)
 {
 	const struct ui_world *world = lane->work->world;
@@ -96,7 +107,8 @@ static void store_drop(struct lane *lane)
 static void job_run(struct lane *lane, struct job *job)
 {
 	const struct ui_world *world = lane->work->world;
-	struct work_room room = {.store = room_store, .private_ = lane};
+	struct work_room room = {.store = room_store,
+		.stopped = room_stopped, .private_ = lane};
 
 	view_ready(lane);
 	room.view = lane->view;

@@ -2,10 +2,11 @@
  * work.h - floor S: slow questions beside the screen.
  *
  * The main thread draws and takes keys; it never asks the store. A job runs
- * in one of three threads, each with connections of its own, and comes back
+ * in one of four threads, each with connections of its own, and comes back
  * to the main thread by an eventfd. Lanes: READ for what a panel shows now,
  * SLOW for counts, groups and sorts that walk, ACT for acts and passwords,
- * strictly in order.
+ * strictly in order, LONG for what takes as long as it takes (the check of
+ * the whole trail) and that nobody waits for.
  *
  * Ownership: work_ask takes the job; `run` works on it in the lane's thread;
  * then, on the main thread (work_done), either `done` is called or, when the
@@ -13,8 +14,8 @@
  * holds copies of all it needs: no pointer into panels, which may be gone.
  *
  * A newer job of the same owner and topic replaces one that still waits, and
- * interrupts one that runs (READ and SLOW; `run` then sees ST_INTERRUPTED
- * from the view and its result is dropped). An ACT is never interrupted.
+ * interrupts one that runs (`run` then sees ST_INTERRUPTED from the view, or
+ * room->stopped, and its result is dropped). An ACT is never interrupted.
  */
 #ifndef EDCSYNC_UI_WORK_H
 #define EDCSYNC_UI_WORK_H
@@ -24,7 +25,7 @@
 
 struct work;
 
-enum work_lane { LANE_READ, LANE_SLOW, LANE_ACT, LANE_COUNT };
+enum work_lane { LANE_READ, LANE_SLOW, LANE_ACT, LANE_LONG, LANE_COUNT };
 
 /* What a job may use while it runs; all belong to its thread. */
 struct work_room {
@@ -32,6 +33,8 @@ struct work_room {
 	const char *error;		/* why there is no view or store */
 	/* Opens the write side once a thread (ACT only); NULL: see error. */
 	struct store *(*store)(struct work_room *);
+	/* Is the answer not wanted any more? For LONG, between its steps. */
+	bool (*stopped)(struct work_room *);
 	const struct config *config;
 	int64_t now_ms;
 	int utc_offset_min;

@@ -117,6 +117,14 @@ static bool world_engine(void *ctx, char words[64], bool *trouble)
 	return true;
 }
 
+static bool world_verify(void *ctx, bool (*stopped)(struct work_room *),
+			 struct work_room *room, struct buf *words)
+{
+	struct console *c = ctx;
+
+	return console_verify(&c->cli->setup, stopped, room, words);
+}
+
 /* Nothing of the engine may be written over the screen: its words go to the
  * system's log, and what needs somebody stands in the overview. */
 static void log_quiet(void *ctx, const char *line)
@@ -205,7 +213,7 @@ static void world_fill(struct console *c)
 		.store_open = world_store_open,
 		.store_close = world_store_close, .nudge = world_nudge,
 		.in_flight = c->wanted ? world_in_flight : NULL,
-		.engine = world_engine,
+		.engine = world_engine, .verify = world_verify,
 		.engine_run = c->wanted ? world_engine_run : NULL,
 		.claims = &c->person.actor, .readonly = wish->readonly,
 		.engine_here = c->wanted,

@@ -10,6 +10,7 @@
 #define EDCSYNC_CLI_CONSOLE_H
 
 #include "cli/command.h"
+#include "ui/work.h"
 
 struct console_wish {
 	bool attach, readonly;		/* readonly implies attach */
@@ -22,5 +23,9 @@ struct console_wish {
 int console_terminal(struct cli *);
 /* The configuration must be loaded. 0 or an exit code, words said. */
 int console_run(struct cli *, const struct console_wish *);
+/* `:verify`. True: intact. words: what the command said. Any thread. */
+bool console_verify(const struct setup *,
+		    bool (*stopped)(struct work_room *), struct work_room *,
+		    struct buf *words);
 
 #endif

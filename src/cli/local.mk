@@ -10,6 +10,7 @@ libcli_a_SOURCES = \
 	src/cli/cmd_act.c \
 	src/cli/cmd_console.c \
 	src/cli/console.h \
+	src/cli/console_verify.c \
 	src/cli/cmd_classify.c \
 	src/cli/demo_parts.c \
 	src/cli/demo.h \

@@ -7,7 +7,8 @@
 
 /*
  * One HEAD of base_url, without a log-in: how far it got tells name, proxy,
- * connection and certificate apart, and its Date is the vendor's clock.
+ * connection and certificate apart, and the answer's Date is the vendor's
+ * clock.
  */
 
 #define DAY_MS 86400000
@@ -178,13 +179,14 @@ static void tell_tls(struct testing *t, const struct answer *a)
 			    "or newer?", "%s", test_error(a));
 }
 
-static void tell_answer(struct testing *t, const struct answer *a)
+static void tell_answer(struct testing *t, const struct answer *a,
+			const char *method)
 {
 	t->took_ms = test_phase_ms(t, 3) + test_phase_ms(t, 4) +
 		     test_phase_ms(t, 5);
 	if (a->status)
-		test_seen(t, TEST_ANSWER, "HTTP %d to HEAD without a log-in",
-			  a->status);
+		test_seen(t, TEST_ANSWER, "HTTP %d to %s without a log-in",
+			  a->status, method);
 	else
 		test_failed(t, TEST_ANSWER, TEST_END_UNREACHABLE,
 			    "it takes connections and does not answer: ask the "
@@ -220,24 +222,44 @@ static void tell_clock(struct testing *t, const struct answer *a)
 	buf_release(&words);
 }
 
-static void judge(struct testing *t, const struct answer *a)
+static void judge_head(struct testing *t, const struct answer *a)
 {
 	static void (*const tell[])(struct testing *, const struct answer *) = {
-		tell_dns, tell_proxy, tell_tcp, tell_tls, tell_answer,
-		tell_clock,
+		tell_dns, tell_proxy, tell_tcp, tell_tls,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tell) && !t->barred[0]; i++)
 		tell[i](t, a);
+	if (t->barred[0] || !a->status)
+		return;
+	tell_answer(t, a, "HEAD");
+	tell_clock(t, a);
 }
 
-void test_reach(struct testing *t)
+static void judge_get(struct testing *t, const struct answer *a)
+{
+	if (t->barred[0])
+		return;
+	tell_answer(t, a, "GET");
+	if (!t->barred[0])
+		tell_clock(t, a);
+}
+
+static void ask(struct testing *t, const char *method, test_judge_fn *judge)
 {
 	struct request r;
 
 	request_init(&r);
-	r.method = xstrdup("HEAD");
+	r.method = xstrdup(method);
 	r.url = xstrdup(t->e->base_url);
 	test_ask(t, &r, judge);
 	request_release(&r);
+}
+
+/* There are servers that leave a HEAD without an answer. */
+void test_reach(struct testing *t)
+{
+	ask(t, "HEAD", judge_head);
+	if (!t->barred[0] && !t->told[TEST_ANSWER])
+		ask(t, "GET", judge_get);
 }

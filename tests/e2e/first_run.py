@@ -315,6 +315,15 @@ def only_reads_go_out():
         expect(v.requests[1].headers["authorization"].startswith("Basic "))
 
 
+def a_head_that_is_not_answered_is_not_the_end():
+    with House() as h:
+        v = h.vendor(lambda r: Close() if r.method == "HEAD" else lists(r))
+        h.endpoint("edc", v)
+        result, steps = tested(h, 0)
+        expect("GET" in steps["answer"]["words"], steps)
+        expect([r.method for r in v.requests] == ["HEAD", "GET", "GET"])
+
+
 def what_cannot_be_reached():
     with House() as h:
         free = socket.create_server(("127.0.0.1", 0))
@@ -577,6 +586,7 @@ main(a_newcomer_answers_and_delivers,
      it_goes_where_it_is_looked_for,
      an_endpoint_that_works,
      only_reads_go_out,
+     a_head_that_is_not_answered_is_not_the_end,
      what_cannot_be_reached,
      certificates_are_read,
      clocks_are_compared,

@@ -62,7 +62,8 @@ static int oldest_ready(struct view *view, int64_t endpoint, int64_t *oldest)
 	return rc;
 }
 
-static int oldest_open(struct view *view, int64_t endpoint, int64_t *oldest)
+static int oldest_open(struct view *view, int64_t endpoint,
+		       const int64_t count[OP_STATE_COUNT], int64_t *oldest)
 {
 	static const enum op_state states[] = {OP_WAITING, OP_CHECKING,
 					       OP_POLLING};
@@ -71,10 +72,14 @@ static int oldest_open(struct view *view, int64_t endpoint, int64_t *oldest)
 	int rc = oldest_ready(view, endpoint, oldest);
 
 	for (size_t i = 0; rc == ST_OK && i < ARRAY_SIZE(states); i++) {
+		if (count[states[i]] <= 0)
+			continue;
+		/* Others of that state may stand before its own. */
 		q = DB_Q(view->db, "SELECT min(created_at_ms) FROM"
-			" (SELECT created_at_ms FROM operation"
+			" (SELECT endpoint, created_at_ms FROM operation"
 			" WHERE state = ?2 AND state > 1 AND state <> 6"
-			" AND endpoint = ?1 ORDER BY state_since_ms LIMIT ?3)");
+			" ORDER BY state_since_ms LIMIT ?3)"
+			" WHERE endpoint = ?1");
 		query_int(q, 1, endpoint);
 		query_int(q, 2, states[i]);
 		query_int(q, 3, OLDEST_ROWS);
@@ -145,7 +150,7 @@ static int one_endpoint(struct view *view, const struct world_endpoint *e,
 	if (rc == ST_OK)
 		rc = read_last_ok(view, e->id, out);
 	if (rc == ST_OK)
-		rc = oldest_open(view, e->id, &out->oldest_ms);
+		rc = oldest_open(view, e->id, out->count, &out->oldest_ms);
 	return rc;
 }
 

@@ -2,8 +2,10 @@
  * view_needs.c - see view.h. What needs a person, as a closed list of kinds:
  * each kind is one small reader that adds needs; then they are sorted.
  *
- * No reader scans what is at rest for good: letters come from the partial
- * index of what needs attention, the oldest LETTERS_MAX of each state.
+ * No reader scans what is at rest for good: dead letters and rejected ones
+ * are counted in their error groups, the ends of indexes say since when. Of
+ * what is unwatched the oldest UNWATCHED_MAX are looked at; the rest counts to
+ * the first kind of its endpoint.
  */
 #include "store/view_priv.h"
 
@@ -12,8 +14,11 @@
 
 #include "core/timefmt.h"
 
-#define LETTERS_MAX 10000
+#define UNWATCHED_MAX 2000
 #define URGENT_MAX 1000
+/* Of a group where some are of unknown outcome and some are not: how far the
+ * oldest of each kind is looked for. */
+#define MIXED_MAX 200
 #define CIRCUIT_ALERT_MS (15 * 60 * 1000)
 
 /* In the order they are named in. */
@@ -74,14 +79,9 @@ static struct need *add(struct needs *needs, enum need_rank rank,
 	return need;
 }
 
-/* endpoint:NAME, quoted where the filter language needs it. */
 static void add_endpoint(struct buf *out, const struct world_endpoint *e)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-	bool quote = !e->name[0] || e->name[strspn(e->name, plain)];
-
-	buf_addf(out, quote ? "endpoint:\"%s\"" : "endpoint:%s", e->name);
+	view_filter_term(out, FILTER_ENDPOINT, e->name);
 }
 
 /* Letters */
@@ -137,48 +137,188 @@ static void name_unwatched(struct need *need, const struct world_endpoint *e,
 	buf_adds(&need->next, " state:unwatched'");
 }
 
-static const struct {
-	enum op_state state;
-	enum need_rank rank;
-	void (*name)(struct need *, const struct world_endpoint *,
-		     enum op_reason);
-} letters[] = {
-	{OP_DEAD, NEED_DEAD, name_dead},
-	{OP_REJECTED, NEED_REJECTED, name_rejected},
-	{OP_UNWATCHED, NEED_UNWATCHED, name_unwatched},
+static struct need *add_letters(struct needs *needs, enum op_state state,
+				bool unknown, const struct world_endpoint *e,
+				enum op_reason reason)
+{
+	struct need *need;
+
+	if (unknown && state != OP_UNWATCHED) {
+		need = add(needs, NEED_UNKNOWN, e, 0, 0);
+		name_unknown(need, e, state, reason);
+	} else if (state == OP_DEAD) {
+		need = add(needs, NEED_DEAD, e, 0, 0);
+		name_dead(need, e, reason);
+	} else if (state == OP_REJECTED) {
+		need = add(needs, NEED_REJECTED, e, 0, 0);
+		name_rejected(need, e, reason);
+	} else {
+		need = add(needs, NEED_UNWATCHED, e, 0, 0);
+		name_unwatched(need, e, reason);
+	}
+	return need;
+}
+
+/* Groups of one endpoint and reason stand together. */
+struct letters {
+	int64_t endpoint, reason, group, n, maybe;
 };
 
-static int read_letters(struct needs *needs, size_t kind)
+static int read_groups(struct needs *needs, enum op_state state,
+		       struct letters **v, size_t *n)
 {
-	struct query *q = DB_Q(needs->view->db, "SELECT endpoint, flags & 1,"
-		" reason, count(*), min(state_since_ms) FROM"
-		" (SELECT endpoint, flags, reason, state_since_ms"
-		" FROM operation WHERE state = ?1 AND state > 1 AND state <> 6"
-		" ORDER BY state_since_ms, op LIMIT ?2) GROUP BY 1, 2, 3");
+	struct query *q = DB_Q(needs->view->db, "SELECT endpoint, reason, id,"
+		" n, maybe FROM error_group WHERE state = ?1 AND n > 0"
+		" ORDER BY endpoint, reason");
 	int rc;
 
-	query_int(q, 1, letters[kind].state);
-	query_int(q, 2, LETTERS_MAX);
+	query_int(q, 1, state);
 	while ((rc = query_step(q)) == ST_OK) {
-		const struct world_endpoint *e = view_world_find(
-			&needs->world, query_col_int(q, 0));
-		bool unknown = query_col_int(q, 1) != 0 &&
-			       letters[kind].state != OP_UNWATCHED;
-		int64_t reason = query_col_int(q, 2);
-		struct need *need;
-
-		if (!e || reason < 0 || reason >= OP_REASON_COUNT)
-			continue;
-		need = add(needs, unknown ? NEED_UNKNOWN : letters[kind].rank,
-			   e, query_col_int(q, 3), query_col_int(q, 4));
-		if (unknown)
-			name_unknown(need, e, letters[kind].state,
-				     (enum op_reason)reason);
-		else
-			letters[kind].name(need, e, (enum op_reason)reason);
+		*v = xrealloc(*v, (*n + 1) * sizeof(**v));
+		(*v)[(*n)++] = (struct letters){
+			query_col_int(q, 0), query_col_int(q, 1),
+			query_col_int(q, 2), query_col_int(q, 3),
+			query_col_int(q, 4)};
 	}
 	query_reset(q);
 	return rc < 0 ? rc : ST_OK;
+}
+
+static int oldest_of(struct needs *needs, const struct letters *group,
+		     bool unknown, int64_t *oldest)
+{
+	bool mixed = group->maybe && group->maybe < group->n;
+	struct query *q = mixed ?
+		DB_Q(needs->view->db, "SELECT min(rest_ms) FROM (SELECT"
+		     " rest_ms, flags FROM operation INDEXED BY"
+		     " operation_group_age WHERE group_id = ?1"
+		     " AND group_id <> 0 ORDER BY rest_ms LIMIT ?3)"
+		     " WHERE flags & 1 = ?2") :
+		DB_Q(needs->view->db, "SELECT rest_ms FROM operation"
+		     " INDEXED BY operation_group_age WHERE group_id = ?1"
+		     " AND group_id <> 0 ORDER BY rest_ms LIMIT 1");
+	int64_t found = 0;
+	int rc;
+
+	query_int(q, 1, group->group);
+	if (mixed) {
+		query_int(q, 2, unknown);
+		query_int(q, 3, MIXED_MAX);
+	}
+	rc = query_one(q);
+	if (rc == ST_OK)
+		found = query_col_int(q, 0);
+	query_reset(q);
+	if (found && (!*oldest || found < *oldest))
+		*oldest = found;
+	return rc < 0 ? rc : ST_OK;
+}
+
+/* Those of one endpoint and reason, of unknown outcome or not. */
+static int add_kind(struct needs *needs, enum op_state state, bool unknown,
+		    const struct letters *v, size_t n)
+{
+	const struct world_endpoint *e = view_world_find(&needs->world,
+							 v->endpoint);
+	int64_t count = 0, oldest = 0;
+	struct need *need;
+	int rc = ST_OK;
+
+	if (!e || v->reason < 0 || v->reason >= OP_REASON_COUNT)
+		return ST_OK;
+	for (size_t i = 0; rc == ST_OK && i < n; i++) {
+		int64_t some = unknown ? v[i].maybe : v[i].n - v[i].maybe;
+
+		count += some;
+		if (some > 0)
+			rc = oldest_of(needs, &v[i], unknown, &oldest);
+	}
+	if (rc != ST_OK || count <= 0)
+		return rc;
+	need = add_letters(needs, state, unknown, e,
+			   (enum op_reason)v->reason);
+	need->count = count;
+	need->oldest_ms = oldest;
+	return ST_OK;
+}
+
+static int read_letters(struct needs *needs, enum op_state state)
+{
+	struct letters *v = NULL;
+	size_t n = 0, from, to;
+	int rc = read_groups(needs, state, &v, &n);
+
+	for (from = 0; rc == ST_OK && from < n; from = to) {
+		for (to = from + 1; to < n; to++)
+			if (v[to].endpoint != v[from].endpoint ||
+			    v[to].reason != v[from].reason)
+				break;
+		rc = add_kind(needs, state, true, &v[from], to - from);
+		if (rc == ST_OK)
+			rc = add_kind(needs, state, false, &v[from],
+				      to - from);
+	}
+	free(v);
+	return rc;
+}
+
+/* How many of an endpoint there are that were not looked at. */
+static int count_unseen(struct needs *needs, size_t from)
+{
+	struct query *q = DB_Q(needs->view->db, "SELECT e.name, c.n"
+		" FROM counter c JOIN endpoint e ON e.id = c.endpoint"
+		" WHERE c.state = ?1");
+	int rc;
+
+	query_int(q, 1, OP_UNWATCHED);
+	while ((rc = query_step(q)) == ST_OK) {
+		int64_t left = query_col_int(q, 1);
+		struct need *first = NULL;
+
+		for (size_t i = needs->n; i > from; i--)
+			if (!strcmp(needs->v[i - 1].endpoint,
+				    query_col_text(q, 0))) {
+				first = &needs->v[i - 1];
+				left -= first->count;
+			}
+		if (first && left > 0)
+			first->count += left;
+	}
+	query_reset(q);
+	return rc < 0 ? rc : ST_OK;
+}
+
+static int read_unwatched(struct needs *needs)
+{
+	struct query *q = DB_Q(needs->view->db, "SELECT endpoint, reason,"
+		" count(*), min(state_since_ms) FROM (SELECT endpoint, reason,"
+		" state_since_ms FROM operation WHERE state = ?1"
+		" AND state > 1 AND state <> 6 ORDER BY state_since_ms, op"
+		" LIMIT ?2) GROUP BY 1, 2 ORDER BY 4");
+	size_t from = needs->n;
+	int64_t seen = 0;
+	int rc;
+
+	query_int(q, 1, OP_UNWATCHED);
+	query_int(q, 2, UNWATCHED_MAX);
+	while ((rc = query_step(q)) == ST_OK) {
+		const struct world_endpoint *e = view_world_find(
+			&needs->world, query_col_int(q, 0));
+		int64_t reason = query_col_int(q, 1);
+		struct need *need;
+
+		seen += query_col_int(q, 2);
+		if (!e || reason < 0 || reason >= OP_REASON_COUNT)
+			continue;
+		need = add_letters(needs, OP_UNWATCHED, false, e,
+				   (enum op_reason)reason);
+		need->count = query_col_int(q, 2);
+		need->oldest_ms = query_col_int(q, 3);
+	}
+	query_reset(q);
+	if (rc < 0)
+		return rc;
+	return seen == UNWATCHED_MAX ? count_unseen(needs, from) : ST_OK;
 }
 
 static int read_unclear(struct needs *needs)
@@ -201,53 +341,55 @@ static int read_unclear(struct needs *needs)
 	return rc < 0 ? rc : ST_OK;
 }
 
-/* Urgent ones: what the endpoint's own filter names, of the letters. */
-
-struct urgent {
-	int64_t endpoint, count, oldest_ms;
-};
-
-static int count_urgent(void *ctx, const struct view_op *row)
+/*
+ * Urgent ones: what the endpoint's own filter named when they were submitted
+ * (their rank), not known to be at the vendor.
+ */
+static struct query *urgent_query(struct needs *needs, int64_t endpoint,
+				  enum op_state state)
 {
-	struct urgent *u = ctx;
+	struct query *q = op_grouped(state) ?
+		DB_Q(needs->view->db, "SELECT count(*), min(rest_ms) FROM"
+		     " (SELECT rest_ms FROM operation INDEXED BY"
+		     " operation_rest_urgent WHERE rest = ?1 AND rest <> 0"
+		     " AND rank = 1 ORDER BY rest_ms LIMIT ?2)") :
+		DB_Q(needs->view->db, "SELECT count(*), min(state_since_ms)"
+		     " FROM (SELECT endpoint, rank, state_since_ms"
+		     " FROM operation WHERE state = ?3 AND state > 1"
+		     " AND state <> 6 ORDER BY state_since_ms, op LIMIT ?2)"
+		     " WHERE endpoint = ?1 AND rank = 1");
 
-	if (row->op.endpoint != u->endpoint)
-		return 0;
-	u->count++;
-	if (!u->oldest_ms || row->op.state_since_ms < u->oldest_ms)
-		u->oldest_ms = row->op.state_since_ms;
-	return u->count >= URGENT_MAX;
+	query_int(q, 1, op_grouped(state) ? REST_KEY(endpoint, state) :
+		  endpoint);
+	query_int(q, 2, URGENT_MAX);
+	if (!op_grouped(state))
+		query_int(q, 3, state);
+	return q;
 }
 
 static int read_urgent(struct needs *needs, const struct world_endpoint *e)
 {
-	/* state:dead,rejected,unwatched and the configured filter. */
-	char names[3][10] = {"dead", "rejected", "unwatched"};
-	struct filter leaf[3], any = {.kind = FILTER_OR}, all;
-	struct filter *states[3], *kids[2];
-	struct urgent u = {.endpoint = e->id};
-	struct view_page page = {
-		.filter = &all, .order = VIEW_OLDEST,
-		.now_ms = needs->world.now_ms,
-	};
+	static const enum op_state states[] = {OP_DEAD, OP_REJECTED,
+					       OP_UNWATCHED};
+	int64_t count = 0, oldest = 0;
 	struct need *need;
-	int64_t rc;
+	int rc = ST_OK;
 
-	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
-		leaf[i] = (struct filter){.kind = FILTER_FIELD,
-					  .field = FILTER_STATE,
-					  .text = names[i]};
-		states[i] = &leaf[i];
+	for (size_t i = 0; rc == ST_OK && i < ARRAY_SIZE(states); i++) {
+		struct query *q = urgent_query(needs, e->id, states[i]);
+
+		rc = query_one(q);
+		if (rc == ST_OK && query_col_int(q, 0) > 0) {
+			int64_t since = query_col_int(q, 1);
+
+			count += query_col_int(q, 0);
+			oldest = !oldest || since < oldest ? since : oldest;
+		}
+		query_reset(q);
 	}
-	any.kids = states;
-	any.kids_n = ARRAY_SIZE(states);
-	kids[0] = &any;
-	kids[1] = e->config->urgent;
-	all = (struct filter){.kind = FILTER_AND, .kids = kids, .kids_n = 2};
-	rc = view_ops(needs->view, &page, count_urgent, &u);
-	if (rc < 0 || !u.count)
-		return rc < 0 ? (int)rc : ST_OK;
-	need = add(needs, NEED_URGENT, e, u.count, u.oldest_ms);
+	if (rc < 0 || !count)
+		return rc < 0 ? rc : ST_OK;
+	need = add(needs, NEED_URGENT, e, count, oldest);
 	buf_addf(&need->words, "urgent (%s), not known to be at the vendor",
 		 e->config->urgent_text);
 	buf_adds(&need->next, "edcsync list '");
@@ -432,8 +574,12 @@ int view_needs(struct view *view, const struct config *config, int64_t now_ms,
 
 	if (rc == ST_OK)
 		rc = read_store(&needs);
-	for (size_t i = 0; rc == ST_OK && i < ARRAY_SIZE(letters); i++)
-		rc = read_letters(&needs, i);
+	if (rc == ST_OK)
+		rc = read_letters(&needs, OP_DEAD);
+	if (rc == ST_OK)
+		rc = read_letters(&needs, OP_REJECTED);
+	if (rc == ST_OK)
+		rc = read_unwatched(&needs);
 	if (rc == ST_OK)
 		rc = read_unclear(&needs);
 	if (rc == ST_OK)

@@ -95,6 +95,11 @@ tests_bench_bench_SOURCES = tests/bench/bench.c tests/bench/server.c \
 tests_bench_bench_CPPFLAGS = -I$(top_srcdir)/tests
 tests_bench_bench_CFLAGS = $(EDC_CFLAGS) $(CURL_CFLAGS)
 tests_bench_bench_LDADD = $(CURL_LIBS)
+# What a console's questions cost on a big store: tests/bench/view_bench.c.
+EXTRA_PROGRAMS += tests/bench/view_bench
+tests_bench_view_bench_SOURCES = tests/bench/view_bench.c
+tests_bench_view_bench_LDADD = $(STORE_LIBS)
+EXTRA_DIST += tests/bench/big_store.py
 bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT)
 	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
 # Everything that the tests need, without running them.
@@ -148,6 +153,12 @@ TESTS += tests/test_scene
 tests_test_scene_SOURCES = tests/test_scene.c tests/check.h
 tests_test_scene_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_scene_LDADD = libscene.a $(STORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_panels
+TESTS += tests/test_panels
+tests_test_panels_SOURCES = tests/test_panels.c tests/check.h
+tests_test_panels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_panels_LDADD = libscene.a $(UI_LIBS) $(TEST_LIBS)
 endif
 
 # The pictures of README, of the real program.

@@ -88,20 +88,27 @@ static void add_endpoint(struct buf *out, const struct world_endpoint *e)
 
 /* Exactly those that are counted: what is opened or looked up has the number
  * that was shown. */
-static void name_unknown(struct need *need, const struct world_endpoint *e,
-			 enum op_state state, enum op_reason reason)
+static void add_those(struct buf *out, const struct world_endpoint *e,
+		      enum op_state state, enum op_reason reason)
 {
 	const char *name = op_reason_name(reason);
 
+	add_endpoint(out, e);
+	buf_addf(out, " state:%s reason:%s", op_state_name(state),
+		 *name ? name : "\"\"");
+}
+
+static void name_unknown(struct need *need, const struct world_endpoint *e,
+			 enum op_state state, enum op_reason reason)
+{
 	buf_adds(&need->words, "may be at the vendor");
 	if (reason == REASON_UNKNOWN || reason == REASON_NONE)
 		buf_adds(&need->words, ": nothing could tell");
 	else
 		buf_addf(&need->words, ": %s", op_reason_words(reason));
 	buf_adds(&need->next, "edcsync check --filter '");
-	add_endpoint(&need->next, e);
-	buf_addf(&need->next, " state:%s reason:%s flag:outcome_unknown'",
-		 op_state_name(state), *name ? name : "\"\"");
+	add_those(&need->next, e, state, reason);
+	buf_adds(&need->next, " flag:outcome_unknown'");
 }
 
 static void name_dead(struct need *need, const struct world_endpoint *e,
@@ -112,9 +119,8 @@ static void name_dead(struct need *need, const struct world_endpoint *e,
 	buf_addf(&need->words, "given up: %s", op_reason_words(reason));
 	buf_addf(&need->next, "edcsync %s '",
 		 unsent ? "replay --reason TEXT --filter" : "list");
-	add_endpoint(&need->next, e);
-	buf_addf(&need->next, " state:dead reason:%s'",
-		 op_reason_name(reason));
+	add_those(&need->next, e, OP_DEAD, reason);
+	buf_adds(&need->next, " -flag:outcome_unknown'");
 }
 
 static void name_rejected(struct need *need, const struct world_endpoint *e,
@@ -122,9 +128,8 @@ static void name_rejected(struct need *need, const struct world_endpoint *e,
 {
 	buf_addf(&need->words, "refused: %s", op_reason_words(reason));
 	buf_adds(&need->next, "edcsync list '");
-	add_endpoint(&need->next, e);
-	buf_addf(&need->next, " state:rejected reason:%s'",
-		 op_reason_name(reason));
+	add_those(&need->next, e, OP_REJECTED, reason);
+	buf_adds(&need->next, " -flag:outcome_unknown'");
 }
 
 static void name_unwatched(struct need *need, const struct world_endpoint *e,
@@ -133,8 +138,8 @@ static void name_unwatched(struct need *need, const struct world_endpoint *e,
 	buf_addf(&need->words, "accepted, not watched: %s",
 		 op_reason_words(reason));
 	buf_adds(&need->next, "edcsync check --filter '");
-	add_endpoint(&need->next, e);
-	buf_adds(&need->next, " state:unwatched'");
+	add_those(&need->next, e, OP_UNWATCHED, reason);
+	buf_addc(&need->next, '\'');
 }
 
 static struct need *add_letters(struct needs *needs, enum op_state state,

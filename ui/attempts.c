@@ -11,7 +11,7 @@
 #include "ui/amount.h"
 
 enum { TOPIC_ALL };
-enum { NEXT_ROWS = 100, DONE_ROWS = 400, DONE_SCAN = 4000 };
+enum { NEXT_ROWS = 100, NEXT_SCAN = 400, DONE_ROWS = 400, DONE_SCAN = 4000 };
 
 /* Rows and cursor */
 
@@ -140,13 +140,57 @@ struct attempts_job {
 	bool interrupted;
 };
 
+struct gather {
+	struct dues *out;
+	const struct ends *ends;
+	const struct filter *filter;
+	int64_t now_ms;
+	bool stopped;			/* those of endpoints that stand */
+};
+
+static bool matches(const struct gather *g, const struct view_op *row)
+{
+	const struct op *op = &row->op;
+	const struct filter_row fields = {
+		.text = {
+			[FILTER_STATE] = op_state_name(op->state),
+			[FILTER_ENDPOINT] = row->endpoint,
+			[FILTER_STUDY] = op->record.study_oid,
+			[FILTER_SITE] = op->site_oid,
+			[FILTER_SUBJECT] = op->record.subject_key,
+			[FILTER_EVENT] = op->record.event_oid,
+			[FILTER_FORM] = op->record.form_oid,
+			[FILTER_ERROR] = op->error,
+			[FILTER_OP] = op->op_id,
+		},
+		.state_since_ms = op->state_since_ms,
+		.created_at_ms = op->created_at_ms,
+		.updated_at_ms = op->updated_at_ms,
+		.attempts = op->attempts,
+	};
+
+	return !g->filter || filter_match(g->filter, &fields, g->now_ms);
+}
+
+static bool stands(const struct end *end)
+{
+	return end && (end->paused || end->state.halt != HALT_NONE ||
+		       end->state.circuit.state == CIRCUIT_OPEN);
+}
+
+/* What an endpoint holds back comes after what goes: a stopped one with much
+ * work would hide all others. */
 static int take_next(void *ctx, const struct view_op *row)
 {
-	struct dues *d = ctx;
+	struct gather *g = ctx;
+	struct dues *d = g->out;
 	const struct op *op = &row->op;
 	struct buf what = BUF_INIT;
 	struct due_row *due;
 
+	if (d->n >= NEXT_ROWS || !matches(g, row) ||
+	    stands(ends_by_id(g->ends, op->endpoint)) != g->stopped)
+		return 0;
 	d->v = xrealloc(d->v, (d->n + 1) * sizeof(*d->v));
 	due = &d->v[d->n++];
 	words_record(op, &what);
@@ -167,16 +211,22 @@ static int read_all(struct attempts_job *j, struct work_room *room,
 		    const struct filter *filter)
 {
 	struct view_page page = {
-		.filter = filter, .limit = NEXT_ROWS, .config = room->config,
+		.limit = NEXT_SCAN, .config = room->config,
 		.now_ms = room->now_ms, .utc_offset_min = j->offset_min,
+	};
+	struct gather g = {
+		.out = &j->next, .ends = &j->ends, .filter = filter,
+		.now_ms = room->now_ms,
 	};
 	int rc = tries_live(room->view, room->config, filter, room->now_ms,
 			    &j->live);
 
 	if (rc >= 0)
 		rc = ends_read(room->view, room->now_ms, 0, &j->ends);
-	if (rc >= 0)
-		rc = view_next(room->view, &page, take_next, &j->next);
+	for (int i = 0; rc >= 0 && i < 2; i++) {
+		g.stopped = i;
+		rc = view_next(room->view, &page, take_next, &g);
+	}
 	if (rc >= 0)
 		rc = tries_recent(room->view, filter, DONE_ROWS, DONE_SCAN,
 				  room->now_ms, &j->done);

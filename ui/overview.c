@@ -71,8 +71,10 @@ static void cursor_put(struct overview *o, size_t at)
 
 static void cursor_find(struct overview *o)
 {
+	/* It begins at the top, once it is known what that is. */
 	if (!o->cursor_id) {
-		cursor_put(o, 0);
+		if (o->needs_known && o->ends_known)
+			cursor_put(o, 0);
 		return;
 	}
 	for (size_t i = 0; i < o->needs.n + o->ends.n; i++) {

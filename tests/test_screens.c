@@ -34,8 +34,11 @@ static void screen(void **state)
 	struct buf trouble = BUF_INIT;
 
 	script_run(*state, getenv("UPDATE") != NULL, scenes, &trouble);
-	check_row(!trouble.len, "%s", buf_text(&trouble));
-	buf_release(&trouble);
+	if (trouble.len) {	/* longer than cmocka's own words may be */
+		fputs(buf_text(&trouble), stderr);
+		buf_release(&trouble);
+		fail();
+	}
 }
 
 static bool asked_for(const char *name, int argc, char **argv)

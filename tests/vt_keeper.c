@@ -69,8 +69,10 @@ static void make_environment(const struct vt_start *s)
 
 static void be_child(const struct vt_start *s)
 {
+	/* The faults too: a test's own handlers are not for the child. */
 	static const int plain[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP,
-				    SIGTTIN, SIGTTOU, SIGPIPE, SIGCHLD};
+		SIGTTIN, SIGTTOU, SIGPIPE, SIGCHLD, SIGSEGV, SIGABRT, SIGBUS,
+		SIGFPE, SIGILL};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);

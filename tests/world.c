@@ -46,9 +46,12 @@ static bool engine(void *ctx, char words[64], bool *trouble)
 	return o->scene->engine != NULL;
 }
 
-static bool verify(void *ctx, struct buf *words)
+static bool verify(void *ctx, bool (*stop)(struct work_room *),
+		   struct work_room *room, struct buf *words)
 {
 	(void)ctx;
+	(void)stop;
+	(void)room;
 	buf_adds(words, "intact: every record is as it was written");
 	return true;
 }

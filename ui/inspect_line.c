@@ -59,13 +59,29 @@ struct sides {
 	int client, arrow, vendor;
 };
 
-static struct sides sides_of(int width)
+static struct sides sides_of(int width, bool days)
 {
-	struct sides s = { .client = 14 };
+	struct sides s = { .client = days ? 20 : 14 };
 
-	s.arrow = s.client + 22;
+	s.arrow = s.client + (days ? 18 : 22);
 	s.vendor = width >= 76 ? s.arrow + 8 : s.arrow + 5;
 	return s;
+}
+
+/* Does any time need its day beside it? */
+static bool on_days(struct inspect_view *v, const struct moment *m, size_t n)
+{
+	bool days = false;
+
+	for (size_t i = 0; i <= n && !days; i++) {
+		struct buf text = { 0 };
+
+		inspect_clock(v, i < n ? m[i].at_ms :
+			      v->in->row.op.created_at_ms, &text);
+		days = text.len > 12;
+		buf_release(&text);
+	}
+	return days;
 }
 
 /* A line between the sides: to the vendor or back, whole or broken. */
@@ -210,9 +226,9 @@ static void on_the_wire(struct inspect_view *v, const struct sides *s,
 void inspect_timeline(struct inspect_view *v)
 {
 	const struct inspect *in = v->in;
-	struct sides s = sides_of(v->width);
 	size_t n;
 	struct moment *m = moments(in, &n);
+	struct sides s = sides_of(v->width, on_days(v, m, n));
 
 	doc_line(v->doc);
 	doc_put(v->doc, s.client, STYLE(TITLE), "client");
@@ -233,7 +249,8 @@ void inspect_timeline(struct inspect_view *v)
 		else
 			on_the_wire(v, &s, &in->flight);
 	}
-	at_time(v, in->read_ms);
+	doc_line(v->doc);
+	doc_put(v->doc, 0, STYLE(DIM), "now");
 	doc_text(v->doc, s.client, 0, STYLE(DIM),
 		 in->row.why && *in->row.why ? in->row.why :
 		 op_state_words(in->row.op.state));
@@ -327,7 +344,6 @@ void inspect_waterfall(struct inspect_view *v)
 	doc_line(v->doc);
 	doc_put(v->doc, 0, STYLE(TITLE), "#    what     started");
 	doc_put(v->doc, 35, STYLE(TITLE), "took verdict      answer");
-	doc_put(v->doc, 60, STYLE(DIM), "dns tcp Tls send wait recv");
 	if (in->in_flight) {
 		doc_line(v->doc);
 		doc_put(v->doc, 0, STYLE_BOLD(WAIT),
@@ -342,6 +358,6 @@ void inspect_waterfall(struct inspect_view *v)
 	}
 	doc_line(v->doc);
 	doc_line(v->doc);
-	doc_put(v->doc, 0, STYLE(DIM), "correlation %s",
-		in->row.op.correlation_id);
+	doc_put(v->doc, 0, STYLE(DIM), "d dns  t tcp  T tls  s send  w wait  "
+		"r recv   correlation %s", in->row.op.correlation_id);
 }

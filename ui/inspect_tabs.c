@@ -179,8 +179,9 @@ static void tab_why(struct inspect_view *v)
 			  buf_text(&text));
 	}
 	buf_clear(&text);
-	buf_addf(&text, "%d of them sends that count, %d replays",
-		 op->attempts, op->replays);
+	buf_addf(&text, "%d %s used; sent back by a person %d times",
+		 op->attempts, op->attempts == 1 ? "send" : "sends",
+		 op->replays);
 	doc_line(v->doc);
 	doc_put(v->doc, 2, STYLE(DIM), "attempts");
 	doc_put(v->doc, 18, STYLE(TEXT), "%d, %s", op->tries, buf_text(&text));

@@ -341,7 +341,7 @@ static void draw_legend(const struct area *a, int row)
 		{ OP_WAITING, 0, "on its way" },
 		{ OP_DEAD, OP_OUTCOME_UNKNOWN, "may be there" },
 		{ OP_REJECTED, 0, "refused" }, { OP_DEAD, 0, "given up" },
-		{ OP_DISCARDED, 0, "not to be sent" },
+		{ OP_DISCARDED, 0, "discarded" },
 	};
 	int col = 0;
 

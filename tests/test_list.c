@@ -149,6 +149,14 @@ static int jobs_n;
 struct work *app_work(struct app *a) { return (struct work *)a; }
 int64_t app_now_ms(const struct app *a) { return a->now; }
 bool app_ascii(const struct app *a) { (void)a; return true; }
+
+int app_utc_offset_min(const struct app *a, int64_t at_ms)
+{
+	(void)a;
+	(void)at_ms;
+	return 60;
+}
+
 void panel_dirty(struct panel *p) { assert_ptr_equal(p, &panel); }
 
 void app_toast(struct app *a, enum ui_role role, const char *fmt, ...)

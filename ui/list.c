@@ -214,6 +214,8 @@ static struct list_job *job_new(const struct list *l, int topic)
 	j->ask.context = xstrdup(l->context);
 	j->ask.number = l->number;
 	j->ask.ascii = app_ascii(l->app);
+	j->ask.utc_offset_min = app_utc_offset_min(l->app,
+						   app_now_ms(l->app));
 	j->ask.order = l->order < 0 ? -1 : l->ops->columns[l->order].order;
 	j->ask.descending = l->descending;
 	j->ask.limit = chunk(l);
@@ -686,5 +688,7 @@ static void job_answered(struct job *job, void *owner)
 	}
 	if (!j->ask.error || l->want)
 		ask_on(l);
+	if (l->ops->loaded)
+		l->ops->loaded(l);
 	panel_dirty(l->panel);
 }

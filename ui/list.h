@@ -65,6 +65,7 @@ struct list_ask {
 					 * owned, may be NULL */
 	int number;			/* of the panel */
 	bool ascii;
+	int utc_offset_min;		/* zone on the screen, now */
 	/* the answer */
 	struct list_row *row;		/* owned */
 	size_t rows;
@@ -83,6 +84,7 @@ struct list_mark {
 	int64_t version;
 };
 
+struct list;
 struct list_ops {
 	const struct list_column *columns;	/* ends with name NULL */
 	/* In the lane's thread. Fills rows, more, error. */
@@ -93,6 +95,9 @@ struct list_ops {
 	void (*count)(struct list_ask *, struct work_room *);
 	/* load gives all there is at once (groups): no pages are asked for. */
 	bool whole;
+	/* An answer is there: in the window, or as an error. Main thread; may
+	 * be NULL. */
+	void (*loaded)(struct list *);
 };
 
 struct list {
@@ -159,6 +164,9 @@ unsigned list_key(struct list *, enum action, const struct key *);
 	CAN(HALF_DOWN) | CAN(HALF_UP) | CAN(PAGE_DOWN) | CAN(PAGE_UP) | \
 	CAN(FILTER) | CAN(NEXT) | CAN(PREV) | CAN(SORT) | CAN(MARK) | \
 	CAN(RANGE) | CAN(ALL) | CAN(UNMARK) | CAN(EXPORT))
+/* What Esc does: clears marks, then the person's filter. False: there was
+ * neither. */
+bool list_back(struct list *);
 /* The whole filter: the panel's and the person's. Appended. */
 void list_filter(const struct list *, struct buf *);
 /* The row under the cursor; NULL: none. */

@@ -256,6 +256,18 @@ void list_set_filter(struct list *l, const char *text)
 		     LIST_FIRST);
 }
 
+bool list_back(struct list *l)
+{
+	if (l->marks || l->all) {
+		unmark(l);
+		return true;
+	}
+	if (!l->person_filter)
+		return false;
+	list_set_filter(l, NULL);
+	return true;
+}
+
 static unsigned match_key(struct list *l, bool back)
 {
 	if (l->person_filter)		/* every row is a match */

@@ -20,6 +20,8 @@ libui_a_SOURCES += ui/circuit_strip.c
 libui_a_SOURCES += ui/circuits.c ui/circuits.h
 libui_a_SOURCES += ui/circuits_words.c
 libui_a_SOURCES += ui/ends.c ui/ends.h
+libui_a_SOURCES += ui/ops_list.c
+libui_a_SOURCES += ui/ops_rows.c ui/ops_rows.h
 libui_a_SOURCES += ui/overview.c ui/overview.h
 libui_a_SOURCES += ui/overview_draw.c
 libui_a_SOURCES += ui/tries.c ui/tries.h
@@ -77,6 +79,13 @@ TESTS += tests/test_dialog
 tests_test_dialog_SOURCES = tests/test_dialog.c tests/ui_stub.h tests/check.h
 tests_test_dialog_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_dialog_LDADD = $(UI_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_acts_ui
+TESTS += tests/test_acts_ui
+tests_test_acts_ui_SOURCES = tests/test_acts_ui.c tests/ui_stub.h \
+	tests/room.h tests/check.h
+tests_test_acts_ui_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_acts_ui_LDADD = $(UI_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_ui_work
 TESTS += tests/test_ui_work

@@ -84,6 +84,11 @@ tests_test_act_SOURCES = tests/test_act.c tests/room.h
 tests_test_act_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_act_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_act_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_act_list
+TESTS += tests/test_act_list
+tests_test_act_list_SOURCES = tests/test_act_list.c tests/room.h
+tests_test_act_list_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_act_list_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_needs
 TESTS += tests/test_needs
 tests_test_needs_SOURCES = tests/test_needs.c tests/room.h
@@ -159,8 +164,13 @@ endif
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test_view
 TESTS += tests/test_view
-tests_test_view_SOURCES = tests/test_view.c tests/check.h
+tests_test_view_SOURCES = tests/test_view.c tests/view_scene.h tests/check.h
 tests_test_view_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_view_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_view_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_view_pages
+TESTS += tests/test_view_pages
+tests_test_view_pages_SOURCES = tests/test_view_pages.c tests/view_scene.h
+tests_test_view_pages_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_view_pages_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 endif

@@ -168,6 +168,16 @@ tests_test_view_SOURCES = tests/test_view.c tests/view_scene.h tests/check.h
 tests_test_view_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_view_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_view_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_store_group
+TESTS += tests/test_store_group
+tests_test_store_group_SOURCES = tests/test_store_group.c tests/store_suite.h
+tests_test_store_group_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_store_group_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_groups
+TESTS += tests/test_groups
+tests_test_groups_SOURCES = tests/test_groups.c tests/room.h
+tests_test_groups_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_groups_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_view_pages
 TESTS += tests/test_view_pages
 tests_test_view_pages_SOURCES = tests/test_view_pages.c tests/view_scene.h

@@ -60,6 +60,7 @@ AM_TESTS_ENVIRONMENT = \
 E2E = \
 	tests/e2e/acts.py \
 	tests/e2e/bad_input.py \
+	tests/e2e/console.py \
 	tests/e2e/deliver.py \
 	tests/e2e/field.py \
 	tests/e2e/field_store.py \
@@ -73,7 +74,7 @@ E2E = \
 	tests/e2e/scenarios.py \
 	tests/e2e/writers.py
 TESTS += tests/lint.sh $(E2E)
-EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py tests/e2e/vendor.py \
+EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py tests/e2e/terminal.py tests/e2e/vendor.py \
 	tests/e2e/data/cdisc-pilot-ops.jsonl \
 	tests/e2e/data/LICENSE-CDISC-MIT \
 	tests/FIELD-REPORTS.md

@@ -1,0 +1,393 @@
+#!/usr/bin/env python3
+"""The console's modes: with an engine, attached, reading only; two of them
+and commands on one store; how it begins, and every way it ends."""
+import json
+import os
+import signal
+import stat
+import subprocess
+import tempfile
+
+from lib import EDCSYNC, House, expect, main, subset, wait_for
+from terminal import Console
+
+
+def program(house, *words):
+    return [EDCSYNC, "console", "--config", house.dir / "edcsync.json",
+            *words]
+
+
+def prepared(house, n=12, scenario="plain", **kw):
+    """A store with some operations that nobody delivers yet."""
+    sim = house.sim(scenario)
+    house.endpoint("edc", sim, **kw)
+    (house.dir / "in.jsonl").write_text(subset(n))
+    house.command("submit", "--endpoint", "edc", "in.jsonl")
+    return sim
+
+
+def engine_of(house):
+    return house.json("status")[0]["engine"]
+
+
+def leave(console, code=0):
+    console.keys("q")
+    expect(console.end() == code, "exit", console.status, console.text())
+    console.clean()
+
+
+def no_terminal_is_told_before_anything_is_done():
+    with House() as house:
+        house.endpoint("edc", house.sim())
+        for words in ([], ["console"]):
+            done = subprocess.run(
+                [EDCSYNC, *words, "--config", house.dir / "edcsync.json"],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            expect(done.returncode == 2, done)
+            expect("needs a terminal" in done.stderr, done.stderr)
+            expect(not done.stdout, done.stdout)
+        expect(not (house.dir / "edcsync.db").exists(), "a store was made")
+
+
+def a_terminal_that_cannot_draw_is_told():
+    with House() as house:
+        house.endpoint("edc", house.sim())
+        for term in ("dumb", None, "", "no-such-terminal"):
+            with Console(program(house), env={"TERM": term}) as c:
+                expect(c.end() == 2, term, c.status)
+                expect("TERM" in c.text() or "terminal" in c.text(),
+                       term, c.text())
+                c.clean()
+        expect(engine_of_none(house), "an engine was started")
+
+
+def engine_of_none(house):
+    done = house.command("status", "--json", codes=None)
+    return not done.stdout or \
+        json.loads(done.stdout)["engine"]["state"] == "none"
+
+
+def it_delivers_in_its_window():
+    with House() as house:
+        sim = prepared(house)
+        with Console(program(house)) as c:
+            c.wait("engine", "here")
+            wait_for("everything committed",
+                     lambda: house.states() == {"committed": 12})
+            expect(engine_of(house)["state"] == "console", "the lock's word")
+            leave(c)
+        expect(engine_of(house)["state"] == "none", "the engine goes, too")
+        expect(len(sim.ledger()) == 12, "the vendor's ledger")
+        house.verify()
+
+
+def a_program_name_alone_is_the_console():
+    with House() as house:
+        prepared(house)
+        with Console([EDCSYNC, "-c", house.dir / "edcsync.json",
+                      "--attach"]) as c:
+            c.wait("1 Over", "engine", "none")
+            leave(c)
+
+
+def two_consoles_and_commands_on_one_store():
+    with House() as house:
+        prepared(house, scenario="plain")
+        actor = house.operator()
+        with Console(program(house)) as a:
+            a.wait("engine", "here")
+            with Console(program(house)) as b:
+                b.wait("attached")
+                b.wait("console %d" % a.pid)
+                house.command("pause", "edc", "--reason", "tried", *actor)
+                a.wait("paused")
+                b.wait("paused")
+                house.command("resume", "edc", "--reason", "tried", *actor)
+                b.wait_not("paused by")
+                leave(b)
+            expect(engine_of(house)["state"] == "console",
+                   "the first one's engine runs on")
+            leave(a)
+        house.verify()
+
+
+def beside_a_service_it_attaches_and_says_so():
+    with House() as house:
+        prepared(house)
+        service = house.start("run")
+        wait_for("the engine", lambda: engine_of(house)["state"] == "run")
+        with Console(program(house)) as c:
+            c.wait("attached", "service %d" % service.pid)
+            leave(c)
+        expect(engine_of(house)["state"] == "run", "the service runs on")
+        service.terminate()
+        service.wait(10)
+
+
+def attach_starts_no_engine():
+    with House() as house:
+        prepared(house)
+        with Console(program(house, "--attach")) as c:
+            c.wait("engine", "none", "1 Over")
+            expect(engine_of(house)["state"] == "none", "no engine")
+            leave(c)
+        expect(house.states() == {"queued": 12}, house.states())
+
+
+def readonly_refuses_acts_and_needs_no_write_access():
+    with House() as house:
+        prepared(house)
+        with Console(program(house, "--readonly", "--panel=dead")) as c:
+            c.wait("reads only", "6 Dead")
+            for key in "crdaPu":
+                c.keys(key)
+            c.wait("only reads")
+            c.keys(":pause edc\r")
+            c.wait(":pause edc", "only reads")
+            c.keys("\x1b")
+            c.wait_not(":pause edc")
+            expect(engine_of(house)["state"] == "none", "no engine")
+            leave(c)
+
+
+def production_is_asked_about():
+    with House() as house:
+        prepared(house, environment="production")
+        for answer, state in (("", "none"), ("n", "none"), ("y", "console")):
+            with Console(program(house)) as c:
+                c.wait("production", "[y/N]")
+                expect(engine_of(house)["state"] == "none", "asked before")
+                c.keys(answer + "\r")
+                c.wait("PRODUCTION", "1 Over")
+                if state == "console":
+                    c.wait("here")
+                wait_for("the engine that was wanted",
+                         lambda: engine_of(house)["state"] == state)
+                leave(c)
+
+
+def it_needs_a_store_to_attach_to():
+    with House() as house:
+        house.endpoint("edc", house.sim())
+        with Console(program(house, "--attach")) as c:
+            expect(c.end() == 66, c.status)
+            c.clean()
+
+
+def mistakes_are_told_before_the_screen_is_taken():
+    with House() as house:
+        prepared(house)
+        for words in (["--panel=nowhere"], ["--theme=beige"],
+                      ["--filter=stat:dead"], ["a", "b"]):
+            with Console(program(house, *words)) as c:
+                expect(c.end() == 2, words, c.status)
+                expect(1049 not in c.screen.modes, words, "took the screen")
+
+
+def without_configuration_it_offers_a_way_in():
+    with tempfile.TemporaryDirectory() as home:
+        env = {"HOME": home, "XDG_CONFIG_HOME": "", "XDG_CONFIG_DIRS": home}
+        with Console([EDCSYNC], env=env) as c:
+            c.wait("no configuration", "demo", "init")
+            c.keys("q\r")
+            expect(c.end() == 78, c.status)
+            c.clean()
+
+
+def every_way_it_ends():
+    with House() as house:
+        prepared(house)
+        for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with Console(program(house)) as c:
+                c.wait("here")
+                os.kill(c.pid, sig)
+                c.end()
+                c.clean()
+        for command in (":q\r", ":quit\r", "q"):
+            with Console(program(house, "--attach")) as c:
+                c.wait("1 Over")
+                c.keys(command)
+                expect(c.end() == 0, command, c.status)
+                c.clean()
+
+
+def a_dropped_connection_ends_it():
+    with House() as house:
+        prepared(house)
+        with Console(program(house)) as c:
+            c.wait("here")
+            c.hang_up()
+            c.end()
+        expect(engine_of(house)["state"] == "none", "the lock is free")
+
+
+def leaving_with_requests_on_the_wire_is_asked_about():
+    with House() as house:
+        vendor = house.sim({"name": "slow", "seed": 1,
+                            "rules": [{"do": "delay", "ms": 60000}]})
+        house.endpoint("edc", vendor,
+                       retry={"answer_timeout_ms": 60000})
+        (house.dir / "in.jsonl").write_text(subset(3))
+        house.command("submit", "--endpoint", "edc", "in.jsonl")
+        with Console(program(house)) as c:
+            c.wait("here")
+            wait_for("a request on the wire",
+                     lambda: house.states().get("sending"))
+            c.keys("q")
+            c.wait("3 requests", "Stay")
+            c.keys("\x1b")
+            c.wait_not("Stay")
+            expect(c.poll() is None, "it stayed")
+            c.keys("q")
+            c.wait("Stay")
+            c.keys("\t\r")
+            expect(c.end() == 0, c.status)
+            c.clean()
+        house.verify()
+
+
+def an_engine_rests_while_the_console_is_stopped():
+    with House() as house:
+        prepared(house)
+        with Console(program(house)) as c:
+            c.wait("here")
+            c.keys("\x1a")
+            wait_for("the lock to be free",
+                     lambda: engine_of(house)["state"] == "none")
+            wait_for("it to be stopped", lambda: "T" in open(
+                "/proc/%d/stat" % c.pid).read().rsplit(")", 1)[1][:3])
+            c.until("the shell's own screen",
+                    lambda: not c.screen.modes.get(1049))
+            c.clean()
+            os.kill(c.pid, signal.SIGCONT)
+            c.wait("1 Over", "here")
+            wait_for("the engine", lambda:
+                     engine_of(house)["state"] == "console")
+            leave(c)
+
+
+def pasted_text_is_never_a_key():
+    with House() as house:
+        prepared(house)
+        with Console(program(house, "--attach", "--panel=dead")) as c:
+            c.wait("6 Dead")
+            for _ in range(20):
+                c.paste("rRdDyq\n" * 100)
+            c.wait("never taken as keys")
+            c.keys("/")
+            c.wait("field:value")
+            c.paste("state:queued\nq")
+            c.wait("/state:queued")
+            c.keys("\x1b")
+            c.wait_not("/state:queued")
+            expect(c.poll() is None, "it still runs")
+            leave(c)
+        expect(house.states() == {"queued": 12}, house.states())
+
+
+def the_prompts_name_mistakes():
+    with House() as house:
+        prepared(house)
+        with Console(program(house, "--attach")) as c:
+            c.wait("1 Over")
+            c.keys("/state:queued stat:x")
+            c.wait("stat")
+            c.wait("^")
+            c.keys("\r")
+            c.wait("/state:queued stat:x")      # it stays open
+            c.keys("\x1b")
+            c.wait_not("stat:x")
+            c.keys(":beige\r")
+            c.wait(":beige", "no command 'beige'")
+            c.keys("\x1b")
+            c.wait_not(":beige")
+            c.keys(":the\t")
+            c.wait(":theme")
+            c.keys("mono\r")
+            c.wait("? help")
+            c.keys(":theme x\r")
+            c.wait(":theme x", "the themes are safe")
+            c.keys("\x1b")
+            c.wait_not(":theme x")
+            c.keys(":\x1b[A")
+            c.wait(":theme x")
+            c.keys("\x1b")
+            c.wait_not(":theme x")
+            c.keys("?")
+            c.wait("Keys in Overview")
+            c.keys("\x1b")
+            c.wait_not("Keys in")
+            leave(c)
+
+
+def a_list_is_written_to_a_file_of_its_own():
+    with House() as house:
+        prepared(house)
+        with Console(program(house, "--attach"), cwd=house.dir) as c:
+            c.wait("1 Over", "edc")
+            for n in (1, 2):
+                c.keys("\x13")
+                wait_for("file %d" % n, lambda: c.pump() or len(
+                    list(house.dir.glob("edcsync-overview-*.txt"))) == n)
+            for path in house.dir.glob("edcsync-overview-*.txt"):
+                expect(stat.S_IMODE(path.stat().st_mode) == 0o600, path)
+                expect("edc" in path.read_text(), path.read_text())
+            leave(c)
+
+
+def any_size_will_do():
+    with House() as house:
+        prepared(house)
+        with Console(program(house, "--attach")) as c:
+            c.wait("1 Over")
+            for i in range(100):
+                c.resize(1 + i * 37 % 300, 1 + i * 13 % 100)
+                c.pump(0.001)
+            c.resize(20, 5)
+            c.wait("Too small")
+            c.resize(100, 30)
+            c.wait("1 Over", "? help")
+            c.resize(39, 8)
+            c.wait("Too small")
+            c.keys("q")                         # there, too
+            expect(c.end() == 0, c.status)
+            c.clean()
+
+
+def the_demo_opens_the_console():
+    with tempfile.TemporaryDirectory() as home:
+        with Console([EDCSYNC, "demo", "--dir", home + "/demo"], rows=30,
+                     cols=100) as c:
+            c.wait("DEMO", "password demo", "here")
+            c.until("something delivered", lambda: "at vendor" in c.text())
+            c.keys("q")
+            c.until("its end, or the question", lambda:
+                    c.poll() is not None or "Stay" in c.text())
+            if c.poll() is None:
+                c.keys("\t\r")
+            expect(c.end() == 0, c.status)
+            c.clean()
+            expect("0 written twice, 0 lost" in c.text(), c.text())
+
+
+main(no_terminal_is_told_before_anything_is_done,
+     a_terminal_that_cannot_draw_is_told,
+     it_delivers_in_its_window,
+     a_program_name_alone_is_the_console,
+     two_consoles_and_commands_on_one_store,
+     beside_a_service_it_attaches_and_says_so,
+     attach_starts_no_engine,
+     readonly_refuses_acts_and_needs_no_write_access,
+     production_is_asked_about,
+     it_needs_a_store_to_attach_to,
+     mistakes_are_told_before_the_screen_is_taken,
+     without_configuration_it_offers_a_way_in,
+     every_way_it_ends,
+     a_dropped_connection_ends_it,
+     leaving_with_requests_on_the_wire_is_asked_about,
+     an_engine_rests_while_the_console_is_stopped,
+     pasted_text_is_never_a_key,
+     the_prompts_name_mistakes,
+     a_list_is_written_to_a_file_of_its_own,
+     any_size_will_do,
+     the_demo_opens_the_console)

@@ -31,7 +31,12 @@ def engine_of(house):
 
 
 def leave(console, code=0):
+    """q; where the engine is at work, it asks."""
     console.keys("q")
+    console.until("its end, or the question", lambda:
+                  console.poll() is not None or "Stay" in console.text())
+    if console.poll() is None:
+        console.keys("\t\r")
     expect(console.end() == code, "exit", console.status, console.text())
     console.clean()
 
@@ -188,7 +193,7 @@ def without_configuration_it_offers_a_way_in():
     with tempfile.TemporaryDirectory() as home:
         env = {"HOME": home, "XDG_CONFIG_HOME": "", "XDG_CONFIG_DIRS": home}
         with Console([EDCSYNC], env=env) as c:
-            c.wait("no configuration", "demo", "init")
+            c.wait("no configuration", "demo", "init", "d, i or q?")
             c.keys("q\r")
             expect(c.end() == 78, c.status)
             c.clean()
@@ -360,13 +365,7 @@ def the_demo_opens_the_console():
                      cols=100) as c:
             c.wait("DEMO", "password demo", "here")
             c.until("something delivered", lambda: "at vendor" in c.text())
-            c.keys("q")
-            c.until("its end, or the question", lambda:
-                    c.poll() is not None or "Stay" in c.text())
-            if c.poll() is None:
-                c.keys("\t\r")
-            expect(c.end() == 0, c.status)
-            c.clean()
+            leave(c)
             expect("0 written twice, 0 lost" in c.text(), c.text())
 
 

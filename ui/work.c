@@ -320,7 +320,8 @@ static struct job *list_take(struct job **first, struct job ***last,
 	while (*at) {
 		struct job *job = *at;
 
-		if (job->owner != owner || (topic >= 0 && job->topic != topic)) {
+		if (job->owner != owner ||
+		    (topic >= 0 && job->topic != topic)) {
 			at = &job->next;
 			continue;
 		}

@@ -84,11 +84,11 @@ static bool check_stale(struct doing *d, struct target *t, int *rc)
 	if (*rc == ST_OK && is_newer_named(d->act, &newer)) {
 		t->op.flags |= OP_OVERRIDE_STALE;
 	} else if (*rc == ST_OK) {
-		act_say(t->item, ACT_REFUSED, "stale: %s of the same record "
-			"is newer and %s (version %" PRId64 "); to send the "
+		act_say(t->item, ACT_REFUSED, "stale: a newer one of the same "
+			"record (%s, version %" PRId64 ") is %s; to send the "
 			"older one all the same: --override-stale %s",
-			newer.op_id, op_state_words(newer.state),
-			newer.version, newer.op_id);
+			newer.op_id, newer.version,
+			op_state_words(newer.state), newer.op_id);
 		good = false;
 	}
 	op_release(&newer);

@@ -122,13 +122,8 @@ static void answer(struct follow *f, const struct request_row *row)
 
 static void tell_one(struct app *app, const struct follow *f)
 {
-	const struct tally_group *g = &f->tally.v[0];
-	const char *words = strstr(buf_text(&g->names), ": ");
-	size_t n = words ? strcspn(words + 2, "\n") : 0;
-
-	app_toast(app, f->tally.good ? UI_OK : UI_BAD, "%s of %s: %.*s",
-		  act_verb_name(f->verb), f->words, (int)n,
-		  words ? words + 2 : "");
+	app_toast(app, f->tally.good ? UI_OK : UI_BAD, "%s of %s: %s",
+		  act_verb_name(f->verb), f->words, f->tally.v[0].first);
 }
 
 static void tell(struct app *app, const struct follow *f)

@@ -70,15 +70,12 @@ static void say_counts(struct dialog *d, const struct act_run *run)
 {
 	const struct tally *t = &run->judged;
 	const struct tally_group *only = &t->v[0];
-	const char *words;
 
 	/* One alone is told in full. */
 	if (t->all == 1 && only->result != ACT_DONE &&
 	    only->result != ACT_REQUESTED) {
-		words = strstr(buf_text(&only->names), ": ");
-		dialog_word(d, role_of(only), "%s%.*s", lead_of(only),
-			    words ? (int)strcspn(words + 2, "\n") : 0,
-			    words ? words + 2 : "");
+		dialog_word(d, role_of(only), "%s%s", lead_of(only),
+			    only->first);
 		return;
 	}
 	for (size_t i = 0; i < t->n; i++)
@@ -264,13 +261,10 @@ static void say_end(struct app *app, const struct act_run *run, bool stopped,
 {
 	const struct tally *t = &run->done;
 	bool asked = run->verb == ACT_CHECK || run->verb == ACT_PROBE;
-	const char *words;
 
 	if (t->all == 1) {
-		words = strstr(buf_text(&t->v[0].names), ": ");
-		buf_addf(out, "%s: %.*s", act_verb_name(run->verb),
-			 words ? (int)strcspn(words + 2, "\n") : 0,
-			 words ? words + 2 : "");
+		buf_addf(out, "%s: %s", act_verb_name(run->verb),
+			 t->v[0].first);
 	} else {
 		buf_addf(out, "%s: %" PRId64 " of %" PRId64 " %s",
 			 act_verb_name(run->verb), t->good, t->all,

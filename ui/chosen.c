@@ -108,25 +108,32 @@ void tally_release(struct tally *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		free(t->v[i].words);
+		free(t->v[i].first);
 		buf_release(&t->v[i].names);
 	}
 	free(t->v);
 	memset(t, 0, sizeof(*t));
 }
 
-/* Words of the same kind: numbers, times and ids in them do not count, and
- * advice after a semicolon neither. */
+/* Words of the same kind: numbers, times and ids in them do not count, nor
+ * what stands in brackets, nor advice after a semicolon. */
 static void kind_of(const char *words, struct buf *out)
 {
 	size_t end = strcspn(words, ";");
 
 	for (size_t i = 0; i < end;) {
-		size_t n = strcspn(words + i, " ;");
+		size_t n = words[i] == '(' ? strcspn(words + i, ")") :
+			   strcspn(words + i, " ;");
 		struct span word = {words + i, n};
 		bool digit = false;
 
 		for (size_t k = 0; k < n; k++)
 			digit |= words[i + k] >= '0' && words[i + k] <= '9';
+		if (words[i] == '(' && i + n < end) {
+			i += n + 1;
+			i += strspn(words + i, " ");
+			continue;
+		}
 		if (out->len)
 			buf_addc(out, ' ');
 		if (digit)
@@ -160,7 +167,8 @@ static struct tally_group *group_of(struct tally *t, const char *words,
 	*g = (struct tally_group){.result = item->result,
 		.evidence = item->wants_evidence,
 		.words = xstrdup(t->n == TALLY_GROUPS_MAX ?
-				 "for other reasons" : words)};
+				 "for other reasons" : words),
+		.first = xstrdup(item->words)};
 	return g;
 }
 
@@ -182,9 +190,11 @@ void tally_name(struct tally_group *g, const struct act_item *item,
 		const char *label)
 {
 	g->named++;
-	buf_addf(&g->names, "  %s%s%s: %s\n", item->op_id,
-		 label && *label ? "  " : "", label ? label : "",
-		 item->words);
+	buf_addf(&g->names, "  %s%s%s", item->op_id,
+		 label && *label ? "  " : "", label ? label : "");
+	if (strcmp(item->words, g->words) != 0)
+		buf_addf(&g->names, ": %s", item->words);
+	buf_addc(&g->names, '\n');
 }
 
 void tally_text(const struct tally *t, bool bad, struct buf *out)

@@ -46,6 +46,7 @@ struct tally_group {
 	int result;			/* of struct act_item */
 	bool evidence;			/* wants it */
 	char *words;			/* owned; without what differs */
+	char *first;			/* owned; of the first one, in full */
 	int64_t n;
 	int named;
 	struct buf names;		/* lines */
@@ -61,7 +62,7 @@ void tally_release(struct tally *);
 /* Counts; the group, so that the caller may name the item if there is room
  * (named < TALLY_NAMES_MAX). */
 struct tally_group *tally_add(struct tally *, const struct act_item *);
-/* A line "op_id  label  words" of the group. */
+/* A line "op_id  label" of the group, with its words where they differ. */
 void tally_name(struct tally_group *, const struct act_item *,
 		const char *label);
 /* All of it in words, for a pager. bad: only what was not done. */

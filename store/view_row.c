@@ -35,6 +35,8 @@ static void read_state(struct query *q, int i, struct endpoint_state *s)
 	s->token_renew_ms = query_col_int(q, i++);
 	s->last_ok_ms = query_col_int(q, i++);
 	s->last_ok_op = query_col_int(q, i++);
+	c->waited_ms = query_col_int(q, i++);
+	c->waited_at_ms = query_col_int(q, i++);
 }
 
 static void read_control(struct query *q, int i, struct endpoint_control *c)
@@ -62,7 +64,7 @@ static void read_endpoint(struct query *q, struct world *world)
 	e->name = xstrdup(query_col_text(q, 1));
 	e->environment = xstrdup(query_col_text(q, 2));
 	read_state(q, 3, &e->state);
-	read_control(q, 23, &e->control);
+	read_control(q, 25, &e->control);
 	e->state.endpoint = e->control.endpoint = e->id;
 	e->config = world->config
 		  ? config_endpoint(world->config, span_of(e->name)) : NULL;
@@ -88,7 +90,7 @@ int view_world(struct view *view, const struct view_page *page,
 		" s.paced_until_ms, s.budget, s.halt, s.halted_ms,"
 		" s.halt_until_ms, s.halt_op, s.halt_why, s.resume_seen,"
 		" s.token_got_ms, s.token_renew_ms, s.last_ok_ms,"
-		" s.last_ok_op, c.paused, c.by, c.reason, c.at_ms,"
+		" s.last_ok_op, s.waited_ms, s.waited_at_ms, c.paused, c.by, c.reason, c.at_ms,"
 		" c.until_ms, c.resume_seq, c.resume_by, c.resume_reason,"
 		" c.target_answer FROM endpoint e"
 		" LEFT JOIN endpoint_state s ON s.endpoint = e.id"

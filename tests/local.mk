@@ -157,7 +157,8 @@ tests_test_scene_LDADD = libscene.a $(STORE_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_panels
 TESTS += tests/test_panels
-tests_test_panels_SOURCES = tests/test_panels.c tests/check.h
+tests_test_panels_SOURCES = tests/test_panels.c tests/panel_app.h
+tests_test_panels_SOURCES += tests/check.h
 tests_test_panels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_panels_LDADD = libscene.a $(UI_LIBS) $(TEST_LIBS)
 endif

@@ -403,6 +403,15 @@ static unsigned follow(struct attempts *a)
 	return FX_PAINT;
 }
 
+static void set_filter(struct panel *p, const char *text)
+{
+	struct attempts *a = (struct attempts *)p;
+
+	free(a->filter);
+	a->filter = text && *text ? xstrdup(text) : NULL;
+	ask(p);
+}
+
 static unsigned key(struct panel *p, enum action action,
 		    const struct key *k)
 {
@@ -433,6 +442,11 @@ static unsigned key(struct panel *p, enum action action,
 		return open_op(a);
 	case DO_FOLLOW:
 		return follow(a);
+	case DO_BACK:
+		if (!a->filter)
+			return FX_UNHANDLED;
+		set_filter(p, NULL);
+		return FX_PAINT;
 	case DO_FREEZE:
 		a->frozen_ms = a->frozen_ms ? 0 : app_now_ms(p->app);
 		return FX_PAINT | FX_UNHANDLED;	/* the app stops asking */
@@ -487,15 +501,6 @@ static void copy(struct panel *p, struct buf *out)
 		if (part == PART_DONE)
 			try_words(t, out);
 	}
-}
-
-static void set_filter(struct panel *p, const char *text)
-{
-	struct attempts *a = (struct attempts *)p;
-
-	free(a->filter);
-	a->filter = text && *text ? xstrdup(text) : NULL;
-	ask(p);
 }
 
 static const char *filter_text(struct panel *p)

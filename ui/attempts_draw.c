@@ -168,8 +168,8 @@ static void done_line(struct pen *pen, int row, size_t i)
 	put(pen, row, &col, cols >= 132 ? 22 : 15, STYLE(DIM));
 	buf_adds(&pen->text, t->what);
 	rest = cols - col;
-	put(pen, row, &col, cols >= 132 ? pen->what : rest, STYLE(TEXT));
-	if (cols >= 132) {
+	put(pen, row, &col, cols >= 150 ? pen->what : rest, STYLE(TEXT));
+	if (cols >= 150) {
 		buf_adds(&pen->text, t->why);
 		put(pen, row, &col, cols - col, style);
 	}

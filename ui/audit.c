@@ -147,15 +147,30 @@ static unsigned open_record(struct trail *t)
 	return FX_PAINT;
 }
 
+static void set_filter(struct panel *p, const char *text)
+{
+	struct trail *t = (struct trail *)p;
+
+	t->list.slow = t->preset != TRAIL_ALL || (text && *text);
+	list_set_filter(&t->list, text && *text ? text : NULL);
+}
+
 static unsigned key(struct panel *p, enum action action,
 		    const struct key *k)
 {
 	struct trail *t = (struct trail *)p;
-	unsigned fx;
 
+	action = list_action(&t->list, action, k);
 	switch (action) {
 	case DO_OPEN:
 		return open_record(t);
+	case DO_BACK:
+		if (t->list.person_filter) {
+			set_filter(p, NULL);
+			return FX_PAINT;
+		}
+		return t->preset == TRAIL_ALL ? FX_UNHANDLED
+					      : set_preset(t, TRAIL_ALL);
 	case DO_GROUP:
 		return set_preset(t, (enum trail_preset)
 				  ((t->preset + 1) % TRAIL_PRESET_COUNT));
@@ -166,20 +181,8 @@ static unsigned key(struct panel *p, enum action action,
 	case DO_UNMARK:
 		return FX_UNHANDLED;	/* it has one order, and no acts */
 	default:
-		fx = list_key(&t->list, action, k);
-		if (k->kind == KEYK_MOUSE && k->twice &&
-		    !(fx & FX_UNHANDLED))
-			return open_record(t);
-		return fx;
+		return list_key(&t->list, action, k);
 	}
-}
-
-static void set_filter(struct panel *p, const char *text)
-{
-	struct trail *t = (struct trail *)p;
-
-	t->list.slow = t->preset != TRAIL_ALL || (text && *text);
-	list_set_filter(&t->list, text && *text ? text : NULL);
 }
 
 static bool filter_check(struct panel *p, const char *text,

@@ -118,7 +118,7 @@ void trail_head_draw(const struct app *app, const struct trail_head *h,
 	} else {
 		buf_adds(&text, "to ");
 		amount_count(h->seq, &text);
-		buf_adds(&text, " at ");
+		buf_addc(&text, ' ');
 		clock_at(app, h->at_ms, &text);
 		buf_addf(&text, " %s ", glyph_text(area->grid, GLYPH_DOT));
 		if (*h->anchor_trouble)
@@ -126,7 +126,7 @@ void trail_head_draw(const struct app *app, const struct trail_head *h,
 		else if (h->anchored_seq) {
 			buf_adds(&text, "anchored to ");
 			amount_count(h->anchored_seq, &text);
-			buf_adds(&text, " at ");
+			buf_addc(&text, ' ');
 			clock_at(app, h->anchored_ms, &text);
 		} else {
 			buf_adds(&text, "anchors: by :verify");
@@ -145,7 +145,7 @@ void trail_head_draw(const struct app *app, const struct trail_head *h,
 			buf_addf(&text, "gap declared to %lld",
 				 (long long)h->gap_seq);
 		else
-			buf_adds(&text, "no declared gap");
+			buf_adds(&text, "no gap declared");
 	}
 	draw_fit(area, row, col + 2, area->cols - col - 2,
 		 bad ? STYLE(BAD) : STYLE(TEXT), buf_text(&text));

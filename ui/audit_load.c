@@ -2,8 +2,8 @@
  * audit_load.c - see audit.h. From a page of the trail to rows of the list.
  *
  * What narrows the trail is decided record by record. A question therefore
- * looks at SCAN_MOST records at most; where it stopped, a heading row stands
- * whose id is the record it stopped at, so that the list goes on from there.
+ * looks at SCAN_MOST records at most; where it stopped stands a row whose id
+ * is the record it stopped at, and the list goes on from there.
  */
 #include "ui/audit.h"
 
@@ -21,19 +21,19 @@ enum { COL_SEQ, COL_AT, COL_WHO, COL_WHAT, COL_CHANGE, COL_ABOUT, COL_WHY,
        COLUMNS };
 
 static const struct list_column columns[] = {
-	[COL_SEQ] = {.name = "seq", .title = "seq", .width = 8,
+	[COL_SEQ] = {.name = "seq", .title = "seq", .width = 7,
 		     .right = true, .order = -1},
 	[COL_AT] = {.name = "time", .title = "time", .width = 14,
 		    .order = -1},
-	[COL_WHO] = {.name = "who", .title = "who", .width = 16, .grow = 1,
+	[COL_WHO] = {.name = "who", .title = "who", .width = 14, .grow = 2,
 		     .order = -1},
-	[COL_WHAT] = {.name = "what", .title = "what", .width = 16,
+	[COL_WHAT] = {.name = "what", .title = "what", .width = 15,
 		      .grow = 1, .order = -1},
-	[COL_CHANGE] = {.name = "change", .title = "old, new", .width = 13,
+	[COL_CHANGE] = {.name = "change", .title = "old, new", .width = 17,
 			.grow = 1, .order = -1},
 	[COL_ABOUT] = {.name = "about", .title = "about", .width = 20,
 		       .grow = 1, .from_cols = 110, .order = -1},
-	[COL_WHY] = {.name = "why", .title = "why", .width = 8, .grow = 2,
+	[COL_WHY] = {.name = "why", .title = "why", .width = 7, .grow = 3,
 		     .order = -1},
 	[COLUMNS] = {.name = NULL},
 };
@@ -237,10 +237,10 @@ static void change_text(const struct json *doc, bool ascii, struct buf *out)
 	size_t before = out->len;
 
 	if (old)
-		buf_adds(out, ascii ? " -> " : " \u2192 ");
+		buf_adds(out, ascii ? "->" : "\u2192");
 	if (!member(doc, "/new_value", out) && out->p)
 		out->p[out->len = before] = '\0';
-	/* A digest says nothing in a column. */
+	/* A digest says little in a column. */
 	if (!old && out->len == 64)
 		out->p[out->len = 12] = '\0';
 }
@@ -419,7 +419,6 @@ static void searched_row(struct list_ask *ask, int64_t seq, bool before)
 	struct list_row *row = list_ask_row(ask);
 	struct buf text = BUF_INIT;
 
-	row->head = true;
 	buf_addi(&text, seq);
 	text_set(row->id, sizeof(row->id), buf_span(&text));
 	put(row, COL_SEQ, UI_DIM, &text);
@@ -524,7 +523,18 @@ static void load(struct list_ask *ask, struct work_room *room)
 	buf_release(&error);
 }
 
+/* Every record has its number: there are as many as the last one says. */
+static void count(struct list_ask *ask, struct work_room *room)
+{
+	int64_t seq, at_ms;
+
+	if (ask->number % TRAIL_PRESET_COUNT == TRAIL_ALL &&
+	    (!ask->filter || !*ask->filter) &&
+	    view_audit_head(room->view, &seq, &at_ms) == ST_OK)
+		ask->count = seq;
+}
+
 const struct list_ops trail_list = {
-	.columns = columns, .load = load,
+	.columns = columns, .load = load, .count = count,
 	.empty = "No record is like that.",
 };

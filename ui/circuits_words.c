@@ -195,7 +195,8 @@ static void part(struct writer *w, const char *word, int64_t n)
 static void waiting(struct writer *w)
 {
 	const struct end *e = w->end;
-	int64_t at = end_gives_up_ms(e, w->config, w->now_ms);
+	int64_t at = end_gives_up_ms(e, w->config, app_status(w->app)->engine,
+				     w->now_ms);
 
 	part(w, "queued", e->count[OP_QUEUED]);
 	part(w, "waiting", e->count[OP_WAITING]);
@@ -213,8 +214,8 @@ static void waiting(struct writer *w)
 		buf_adds(&w->text, ", in ");
 		amount_left(at - w->now_ms, &w->text);
 	} else if (at < 0) {
-		buf_adds(&w->text, "; the time it stands by a person does not "
-			 "count towards dead letters");
+		buf_adds(&w->text, "; time that a person stops it, or without an "
+			 "engine, does not count towards dead letters");
 	}
 	line(w, "Waiting", at > 0 ? UI_WAIT : UI_TEXT);
 }
@@ -232,7 +233,7 @@ static void pressure(struct writer *w)
 	if (w->config)
 		buf_addf(&w->text, ", %d in flight at most",
 			 w->config->max_in_flight);
-	buf_addf(&w->text, "; retries left in the budget: %.0f",
+	buf_addf(&w->text, "; %.0f retries left in the budget",
 		 g->budget > 0 ? g->budget : 0);
 	if (g->paced_until_ms > w->now_ms) {
 		buf_adds(&w->text, "; the vendor asked to wait until ");
@@ -295,7 +296,7 @@ static void failure(struct writer *w, int i)
 	const struct end_fail *f = &w->end->fail[i];
 	const char *layer = layer_name(f->layer);
 
-	clock_at(w, f->at_ms);
+	app_time(w->app, f->at_ms, &w->text);
 	buf_addf(&w->text, " %s", *layer ? layer : "-");
 	if (f->status)
 		buf_addf(&w->text, " %d", f->status);

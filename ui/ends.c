@@ -353,7 +353,8 @@ int end_stops(const struct app *app, const struct end *end, int64_t now_ms,
 }
 
 int64_t end_gives_up_ms(const struct end *end,
-			const struct endpoint_config *config, int64_t now_ms)
+			const struct endpoint_config *config, bool engine,
+			int64_t now_ms)
 {
 	struct circuit c = end->state.circuit;
 	int64_t left;
@@ -361,7 +362,7 @@ int64_t end_gives_up_ms(const struct end *end,
 	if (!config || config->circuit.open_wait_ms < 0 || !end->oldest_ms ||
 	    (c.state != CIRCUIT_OPEN && c.state != CIRCUIT_PROBING))
 		return 0;
-	if (end->paused || end->state.halt != HALT_NONE)
+	if (!engine || end->paused || end->state.halt != HALT_NONE)
 		return -1;
 	circuit_count(&c, false, now_ms);
 	left = config->circuit.open_wait_ms -

@@ -84,9 +84,9 @@ enum { STOPS_MAX = 6 };
 int end_stops(const struct app *, const struct end *, int64_t now_ms,
 	      struct stop out[STOPS_MAX]);
 /* When the oldest that waits for the open circuit becomes a dead letter.
- * 0: none will; < 0: not while it is paused. */
+ * 0: none will; < 0: not while a person stops it, or without an engine. */
 int64_t end_gives_up_ms(const struct end *, const struct endpoint_config *,
-			int64_t now_ms);
+			bool engine, int64_t now_ms);
 /* Its configuration; NULL: none. */
 const struct endpoint_config *end_config(const struct app *,
 					 const struct end *);

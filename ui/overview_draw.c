@@ -96,14 +96,28 @@ struct need_columns {
 	int words, where, oldest, who, key;
 };
 
-static struct need_columns need_columns(int cols)
+static const char *need_who(const struct overview *o,
+			    const struct need *need)
+{
+	const struct end *end = ends_find(&o->ends, need->endpoint);
+
+	if (!strcmp(need->kind->kind, "paused") && end && end->paused)
+		return end->paused_by;
+	return "-";
+}
+
+/* Nobody has anything in hand: then that column says nothing. */
+static struct need_columns need_columns(const struct overview *o, int cols)
 {
 	struct need_columns c = {
-		.where = cols >= 100 ? 18 : 14, .oldest = 7, .who = 8,
-		.key = 5,
+		.where = cols >= 100 ? 18 : 14, .oldest = 7, .key = 5,
 	};
 
-	c.words = cols - BAR - 8 - c.where - c.oldest - c.who - c.key - 4;
+	for (size_t i = 0; i < o->needs.n; i++)
+		if (strcmp(need_who(o, &o->needs.v[i]), "-"))
+			c.who = 8;
+	c.words = cols - BAR - 8 - c.where - c.oldest - c.who - c.key - 3 -
+		  (c.who > 0);
 	if (c.words < 10)
 		c.words = 10;
 	return c;
@@ -112,7 +126,7 @@ static struct need_columns need_columns(int cols)
 static void needs_title(struct pen *pen, int row)
 {
 	const struct overview *o = pen->o;
-	struct need_columns c = need_columns(pen->area->cols);
+	struct need_columns c = need_columns(pen->o, pen->area->cols);
 	int col = BAR + 8 + c.words + 1;
 
 	draw_text(pen->area, row, 0, STYLE(TITLE), "Needs a person");
@@ -127,17 +141,8 @@ static void needs_title(struct pen *pen, int row)
 	draw_fit_right(pen->area, row, col, c.oldest, STYLE(DIM), "oldest");
 	col += c.oldest + 1;
 	draw_fit(pen->area, row, col, c.who, STYLE(DIM), "who");
-	draw_fit(pen->area, row, col + c.who + 1, c.key, STYLE(DIM), "key");
-}
-
-static const char *need_who(const struct overview *o,
-			    const struct need *need)
-{
-	const struct end *end = ends_find(&o->ends, need->endpoint);
-
-	if (!strcmp(need->kind->kind, "paused") && end && end->paused)
-		return end->paused_by;
-	return "-";
+	draw_fit(pen->area, row, col + c.who + (c.who > 0), c.key, STYLE(DIM),
+		 "key");
 }
 
 static void cursor_row(struct pen *pen, int row, int rows)
@@ -149,7 +154,7 @@ static void cursor_row(struct pen *pen, int row, int rows)
 static void need_line(struct pen *pen, int row, size_t i)
 {
 	const struct need *need = &pen->o->needs.v[i];
-	struct need_columns c = need_columns(pen->area->cols);
+	struct need_columns c = need_columns(pen->o, pen->area->cols);
 	struct style style = {.role = (uint8_t)need->kind->role};
 	int col = BAR;
 
@@ -423,7 +428,8 @@ static void sums_draw(struct pen *pen, int row)
 
 		for (size_t e = 0; e < o->ends.n; e++)
 			n += o->ends.v[e].count[order[i]];
-		pair(pen, op_state_words(order[i]), n);
+		pair(pen, order[i] == OP_UNWATCHED ? "unwatched"
+		     : op_state_words(order[i]), n);
 	}
 	draw_text(pen->area, row, 0, STYLE(TITLE), "Now");
 	draw_fit(pen->area, row, 7, pen->area->cols - 7, STYLE(TEXT),

@@ -11,12 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
+
 #define GROUPS_MAX 1000
 
-/* A group while it is being read; `key` is what it is grouped by. */
+/*
+ * A group while it is being read; `key` is what it is grouped by, `folded`
+ * that without case: what a filter cannot tell apart is one group.
+ */
 struct group {
 	struct view_group out;
-	char *key;
+	char *key, *folded;
 	int64_t endpoint;		/* -1: several */
 	char *title, *triage, *by, *ticket;
 	struct buf filter;
@@ -60,6 +65,7 @@ static void release(struct groups *g)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		free(g->v[i].key);
+		free(g->v[i].folded);
 		free(g->v[i].title);
 		free(g->v[i].triage);
 		free(g->v[i].by);
@@ -159,6 +165,64 @@ static int oldest_of(struct groups *g, struct group *to)
 	return rc < 0 ? rc : ST_OK;
 }
 
+/* Keys */
+
+static size_t slot_of(const struct groups *g, const char *folded)
+{
+	uint64_t hash = 14695981039346656037u;
+	size_t i;
+
+	for (const char *c = folded; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+	i = (size_t)hash & (g->slots - 1);
+	while (g->slot[i] && strcmp(g->v[g->slot[i] - 1].folded, folded))
+		i = (i + 1) & (g->slots - 1);
+	return i;
+}
+
+static void grow_slots(struct groups *g)
+{
+	if (2 * (g->n + 1) < g->slots)
+		return;
+	free(g->slot);
+	g->slots = g->slots ? 2 * g->slots : 256;
+	g->slot = xcalloc(g->slots, sizeof(*g->slot));
+	for (size_t i = 0; i < g->n; i++)
+		g->slot[slot_of(g, g->v[i].folded)] = i + 1;
+}
+
+/* The group of a key, which is taken over; new ones count nobody yet. */
+static struct group *group_of(struct groups *g, char *key, int64_t endpoint)
+{
+	struct buf folded = BUF_INIT;
+	struct group *to;
+	size_t i;
+
+	utf8_fold_text(&folded, span_of(key));
+	grow_slots(g);
+	i = slot_of(g, buf_text(&folded));
+	if (g->slot[i]) {
+		to = &g->v[g->slot[i] - 1];
+		free(key);
+		buf_release(&folded);
+	} else {
+		to = add(g);
+		to->key = key;
+		to->folded = buf_detach(&folded, NULL);
+		to->endpoint = endpoint;
+		g->slot[i] = g->n;
+	}
+	if (to->endpoint != endpoint)
+		to->endpoint = -1;
+	return to;
+}
+
+static void take_older(struct view_group *to, int64_t since_ms)
+{
+	if (!to->oldest_ms || since_ms < to->oldest_ms)
+		to->oldest_ms = since_ms;
+}
+
 /* From the rows, in SQL */
 
 static void aggregate_sql(const struct groups *g, struct buf *sql)
@@ -180,18 +244,18 @@ static void aggregate_sql(const struct groups *g, struct buf *sql)
 
 static void read_row(struct groups *g, struct query *q)
 {
-	struct group *to = add(g);
+	int64_t endpoint = query_col_int(q, 1);
+	struct view_group some = {
+		.n = query_col_int(q, 3), .maybe = query_col_int(q, 4),
+		.absent = query_col_int(q, 5), .partly = query_col_int(q, 6),
+		.back = query_col_int(q, 7)};
+	struct group *to;
 
-	to->key = xstrdup(query_col_text(q, 0));
-	to->endpoint = query_col_int(q, 1);
-	if (query_col_int(q, 2) != to->endpoint)
-		to->endpoint = -1;
-	to->out.n = query_col_int(q, 3);
-	to->out.maybe = query_col_int(q, 4);
-	to->out.absent = query_col_int(q, 5);
-	to->out.partly = query_col_int(q, 6);
-	to->out.back = query_col_int(q, 7);
-	to->out.oldest_ms = query_col_int(q, 8);
+	if (query_col_int(q, 2) != endpoint)
+		endpoint = -1;
+	to = group_of(g, xstrdup(query_col_text(q, 0)), endpoint);
+	add_up(&to->out, &some);
+	take_older(&to->out, query_col_int(q, 8));
 }
 
 static int aggregate(struct groups *g)
@@ -227,58 +291,19 @@ static char *key_of(const struct groups *g, const struct op *op)
 	return buf_detach(&number, NULL);
 }
 
-static size_t slot_of(const struct groups *g, const char *key)
-{
-	uint64_t hash = 14695981039346656037u;
-	size_t i;
-
-	for (const char *c = key; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-	i = (size_t)hash & (g->slots - 1);
-	while (g->slot[i] && strcmp(g->v[g->slot[i] - 1].key, key))
-		i = (i + 1) & (g->slots - 1);
-	return i;
-}
-
-static void grow_slots(struct groups *g)
-{
-	if (2 * (g->n + 1) < g->slots)
-		return;
-	free(g->slot);
-	g->slots = g->slots ? 2 * g->slots : 256;
-	g->slot = xcalloc(g->slots, sizeof(*g->slot));
-	for (size_t i = 0; i < g->n; i++)
-		g->slot[slot_of(g, g->v[i].key)] = i + 1;
-}
-
 static int look_at(void *ctx, const struct view_op *row)
 {
 	struct groups *g = ctx;
 	const struct op *op = &row->op;
-	char *key = key_of(g, op);
-	struct group *to;
-	size_t i;
+	struct view_group one = {
+		.n = 1, .maybe = op_there(op) == THERE_MAYBE,
+		.absent = op_there(op) == THERE_ABSENT,
+		.partly = op_there(op) == THERE_PARTLY,
+		.back = op->replays > 0};
+	struct group *to = group_of(g, key_of(g, op), op->endpoint);
 
-	grow_slots(g);
-	i = slot_of(g, key);
-	if (g->slot[i]) {
-		to = &g->v[g->slot[i] - 1];
-		free(key);
-	} else {
-		to = add(g);
-		to->key = key;
-		to->endpoint = op->endpoint;
-		g->slot[i] = g->n;
-	}
-	if (to->endpoint != op->endpoint)
-		to->endpoint = -1;
-	to->out.n++;
-	to->out.maybe += op_there(op) == THERE_MAYBE;
-	to->out.absent += op_there(op) == THERE_ABSENT;
-	to->out.partly += op_there(op) == THERE_PARTLY;
-	to->out.back += op->replays > 0;
-	if (!to->out.oldest_ms || op->state_since_ms < to->out.oldest_ms)
-		to->out.oldest_ms = op->state_since_ms;
+	add_up(&to->out, &one);
+	take_older(&to->out, op->state_since_ms);
 	return 0;
 }
 

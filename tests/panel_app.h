@@ -26,6 +26,8 @@ struct app {
 	struct config *config;
 	int64_t now_ms;
 	int offset_min;
+	int64_t verified_ms;
+	bool intact;
 	struct panel *panel;
 	struct panel *pushed;		/* the last level; owned */
 	char *pushed_what;		/* "op ID", "list FILTER" */
@@ -46,6 +48,11 @@ const struct app_status *app_status(const struct app *a) { return &a->status; }
 struct work *app_work(struct app *a) { return (struct work *)a; }
 int64_t app_now_ms(const struct app *a) { return a->now_ms; }
 bool app_ascii(const struct app *a) { return a->grid.ascii; }
+int64_t app_verified(const struct app *a, bool *intact)
+{
+	*intact = a->intact;
+	return a->verified_ms;
+}
 void app_paint_soon(struct app *a) { (void)a; }
 void app_ask_soon(struct app *a) { (void)a; }
 struct session *app_session(struct app *a) { (void)a; return NULL; }

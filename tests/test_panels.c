@@ -376,6 +376,11 @@ static void audit_lists_the_newest_first(void **state)
 	has(text, "who");
 	has(text, "old, new");
 	has(text, "all (o)");
+	t.verified_ms = t.now_ms;	/* :verify ran */
+	t.intact = true;
+	has(draw_panel(t.panel, 21, 80), "intact at 14:02");
+	t.intact = false;
+	has(draw_panel(t.panel, 21, 80), "NOT INTACT at 14:02");
 	t.offset_min = 0;		/* Z */
 	t.panel->ops->ask(t.panel);
 	pump();

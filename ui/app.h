@@ -96,6 +96,9 @@ void app_push(struct app *, struct panel *);	/* takes it */
 void app_pop(struct app *);
 void app_switch(struct app *, size_t panel);	/* 0-7; closes levels */
 struct panel *app_panel(const struct app *);	/* on top */
+/* When `:verify` last ended in this console, and whether the trail was intact
+ * then; 0: it never ran. */
+int64_t app_verified(const struct app *, bool *intact);
 void app_paint_soon(struct app *);
 void app_ask_soon(struct app *);	/* what is on top, and the frame */
 /* Dialogs: the newest on top; dialog.c only. */

@@ -61,6 +61,8 @@ struct app {
 	bool waits;			/* for them */
 	int64_t status_ms;		/* when status was asked last */
 	int64_t second;			/* that was painted last */
+	int64_t verified_ms;		/* the audit trail; 0 never */
+	bool intact;
 };
 
 int64_t steady_ms(void);

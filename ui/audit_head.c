@@ -100,6 +100,20 @@ static void clock_at(const struct app *app, int64_t ms, struct buf *text)
 	words_clock(ms, app_now_ms(app), app_utc_offset_min(app, ms), text);
 }
 
+/* What `:verify` said when it ran in this console. */
+static void verified(const struct app *app, bool *bad, struct buf *text)
+{
+	bool intact = false;
+	int64_t at_ms = app_verified(app, &intact);
+
+	if (!at_ms)
+		return;
+	*bad |= !intact;
+	buf_adds(text, intact ? "intact at " : "NOT INTACT at ");
+	clock_at(app, at_ms, text);
+	buf_adds(text, ", ");
+}
+
 void trail_head_draw(const struct app *app, const struct trail_head *h,
 		     const struct area *area, int row)
 {
@@ -111,11 +125,10 @@ void trail_head_draw(const struct app *app, const struct trail_head *h,
 		draw_text(area, row, col, STYLE(DIM), "...");
 		return;
 	}
-	draw_glyph(area, row, col, bad ? STYLE(BAD) : STYLE(OK),
-		   bad ? GLYPH_OPEN : GLYPH_CLOSED);
 	if (h->error) {
 		buf_adds(&text, h->error);
 	} else {
+		verified(app, &bad, &text);
 		buf_adds(&text, "to ");
 		amount_count(h->seq, &text);
 		buf_addc(&text, ' ');
@@ -147,6 +160,8 @@ void trail_head_draw(const struct app *app, const struct trail_head *h,
 		else
 			buf_adds(&text, "no gap declared");
 	}
+	draw_glyph(area, row, col, bad ? STYLE(BAD) : STYLE(OK),
+		   bad ? GLYPH_OPEN : GLYPH_CLOSED);
 	draw_fit(area, row, col + 2, area->cols - col - 2,
 		 bad ? STYLE(BAD) : STYLE(TEXT), buf_text(&text));
 	buf_release(&text);

@@ -192,6 +192,8 @@ static void verify_done(struct job *job, void *owner)
 	struct verify_job *j = (struct verify_job *)job;
 	struct app *app = owner;
 
+	app->verified_ms = app_now_ms(app);
+	app->intact = j->intact;
 	app_toast(app, j->intact ? UI_OK : UI_BAD, "audit trail: %s",
 		  j->intact ? "intact" : "not intact, or not to be read");
 	pager_open(app, "Audit trail", buf_text(&j->words));
@@ -203,6 +205,12 @@ static void verify_drop(struct job *job)
 
 	buf_release(&j->words);
 	free(j);
+}
+
+int64_t app_verified(const struct app *app, bool *intact)
+{
+	*intact = app->intact;
+	return app->verified_ms;
 }
 
 void tell_verify(struct app *app)

@@ -226,7 +226,7 @@ static void begin(const struct scene *s, bool engine)
 	t.offset_min = SCENE_OFFSET_MIN;
 	t.world = (struct ui_world){
 		.store_path = s->db, .config = s->config, .stop_fd = -1,
-		.program = "edcsync -s x.db",
+		.program = "edcsync -s x.db", .anchor_file = s->anchors,
 	};
 	t.status = (struct app_status){.known = true, .engine = engine};
 	t.view = view_open(s->db, &error, &result);

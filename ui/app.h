@@ -50,6 +50,7 @@ struct ui_world {
 	const struct actor *claims;	/* what the system says of us */
 	bool readonly;
 	bool engine_here;
+	const char *anchor_file;	/* of the audit trail; NULL: none */
 	const char *program;		/* "edcsync", with -c FILE or -s FILE
 					 * as needed, for `@` */
 	const char *version;		/* "edcsync 0.1.0" */

@@ -37,6 +37,7 @@ struct trail_head {
 /* Asks for it, once in a while; the answer goes to `done`. */
 struct head_job {
 	struct job job;
+	char *anchor_file;		/* owned; NULL: none */
 	struct trail_head head;
 	bool interrupted;
 };

@@ -43,10 +43,9 @@ static int read_meta(struct view *view, struct trail_head *h)
 }
 
 /* What the anchor file says; its signatures are checked by verify. */
-static void read_anchor(struct view *view, const struct config *config,
+static void read_anchor(struct view *view, const char *file,
 			struct trail_head *h)
 {
-	const char *file = config ? config->audit.anchor_file : NULL;
 	struct buf id = BUF_INIT;
 	uint8_t hash[32];
 
@@ -70,7 +69,7 @@ static void run(struct job *job, struct work_room *room)
 	else if (rc < 0)
 		j->head.error = xstrdup(view_error(room->view));
 	else
-		read_anchor(room->view, room->config, &j->head);
+		read_anchor(room->view, j->anchor_file, &j->head);
 	j->head.known = rc >= 0 && room->view;
 	j->head.read_ms = room->now_ms;
 }
@@ -80,6 +79,7 @@ static void drop(struct job *job)
 	struct head_job *j = (struct head_job *)job;
 
 	free(j->head.error);
+	free(j->anchor_file);
 	free(j);
 }
 
@@ -92,6 +92,7 @@ void trail_head_ask(struct app *app, const void *owner, int topic,
 		.owner = owner, .topic = topic, .lane = LANE_READ,
 		.run = run, .done = done, .drop = drop,
 	};
+	j->anchor_file = xstrdup(app_world(app)->anchor_file);
 	work_ask(app_work(app), &j->job);
 }
 

@@ -217,6 +217,7 @@ static void world_fill(struct console *c)
 		.engine_run = c->wanted ? world_engine_run : NULL,
 		.claims = &c->person.actor, .readonly = wish->readonly,
 		.engine_here = c->wanted,
+		.anchor_file = c->cli->setup.anchor_file,
 		.program = buf_text(&c->program),
 		.version = PACKAGE_STRING, .panel = wish->panel,
 		.filter = wish->filter, .op = wish->op,

@@ -436,6 +436,8 @@ static int endpoint_row(void *ctx, const struct view_endpoint *row)
 {
 	struct finding_endpoint *f = ctx;
 	struct run_endpoint *e = f->out;
+	enum circuit_state circuit = row->state.circuit.state;
+	bool open = circuit == CIRCUIT_OPEN || circuit == CIRCUIT_PROBING;
 	struct buf text = BUF_INIT;
 
 	if (strcmp(row->name, f->name) != 0)
@@ -444,8 +446,7 @@ static int endpoint_row(void *ctx, const struct view_endpoint *row)
 	e->paused = row->control.paused;
 	e->target_changed = row->state.halt == HALT_TARGET_CHANGED;
 	e->restored = row->state.halt == HALT_STORE_RESTORED;
-	e->stopped = row->state.halt != HALT_NONE ||
-		     row->state.circuit.state != CIRCUIT_CLOSED;
+	e->stopped = row->state.halt != HALT_NONE || open;
 	if (e->paused)
 		buf_addf(&text, "paused by %s: %s", row->control.by ?
 			 row->control.by : "?", row->control.reason ?
@@ -453,11 +454,13 @@ static int endpoint_row(void *ctx, const struct view_endpoint *row)
 	if (row->state.halt != HALT_NONE)
 		buf_addf(&text, "%shalted: %s", text.len ? "; " : "",
 			 halt_reason_words(row->state.halt));
-	if (row->state.circuit.state != CIRCUIT_CLOSED)
-		buf_addf(&text, "%scircuit %s", text.len ? "; " : "",
-			 circuit_state_name(row->state.circuit.state));
-	text_set(e->state, sizeof(e->state), text.len ? buf_span(&text) :
-		 SPAN("running"));
+	if (open)
+		buf_addf(&text, "%sdown, its circuit is %s",
+			 text.len ? "; " : "", circuit_state_name(circuit));
+	if (!text.len)
+		buf_adds(&text, circuit == CIRCUIT_CLOSED ? "running" :
+			 "running, starting slowly");
+	text_set(e->state, sizeof(e->state), buf_span(&text));
 	buf_release(&text);
 	return 1;
 }

@@ -209,6 +209,9 @@ void act_words(struct dialog *d, struct act_form *form)
 		return;
 	}
 	say_engine(d, form);
+	if (form->verb == ACT_PAUSE && !run->endpoint.paused)
+		dialog_word(d, UI_DIM, "A pause ends at a time (15:30) or after "
+			    "a while (2h); without Until it is open-ended.");
 	if (act_asks_number(form, evidence))
 		dialog_word(d, UI_TEXT, "Type the number of operations this is "
 			    "about: %zu%s.", run->go,

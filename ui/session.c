@@ -168,9 +168,11 @@ void session_go_on(struct session *s)
 		after.free_ctx(after.ctx);
 }
 
-/* Is there anybody yet? */
+/* Is there anybody yet, and are we known by the name we logged in with? */
 struct count_job {
 	struct job job;
+	const char *login;		/* of ui_world; may be NULL */
+	bool known;
 	int64_t n;
 	struct buf error;
 };
@@ -179,11 +181,16 @@ static void count_run(struct job *job, struct work_room *room)
 {
 	struct count_job *c = (struct count_job *)job;
 	struct store *store = room->store(room);
+	struct operator_row row;
 
-	if (!store)
+	if (!store) {
 		buf_adds(&c->error, room->error);
-	else if (operator_count(store, &c->n) < 0)
+	} else if (operator_count(store, &c->n) < 0) {
 		buf_adds(&c->error, store_error(store));
+	} else if (c->login) {
+		c->known = operator_get(store, c->login, &row) == ST_OK;
+		operator_row_release(&row);
+	}
 }
 
 static void count_done(struct job *job, void *owner)
@@ -196,7 +203,8 @@ static void count_done(struct job *job, void *owner)
 			  buf_text(&c->error));
 		session_drop(s);
 	} else if (c->n) {
-		session_ask_sign_in(s);
+		session_ask_sign_in(s, c->known ? c->login :
+				    app_world(s->app)->demo ? "demo" : NULL);
 	} else {
 		session_ask_first(s);
 	}
@@ -217,6 +225,8 @@ static void count_ask(struct session *s)
 	c->job = (struct job){.owner = s, .topic = TOPIC_COUNT,
 		.lane = LANE_ACT, .run = count_run, .done = count_done,
 		.drop = count_drop};
+	c->login = app_world(s->app)->claims ?
+		   app_world(s->app)->claims->login : NULL;
 	work_ask(app_work(s->app), &c->job);
 }
 

@@ -245,12 +245,12 @@ static unsigned sign_in_chosen(struct dialog *d, int button)
 	return FX_NONE;
 }
 
-void session_ask_sign_in(struct session *s)
+void session_ask_sign_in(struct session *s, const char *id)
 {
 	static const char *const buttons[] = {"Cancel", "Sign in", NULL};
 	const struct field_row rows[] = {
 		{"id", "Operator id", FIELD_TEXT, 30, ID_BYTES_MAX, NULL,
-		 login(s)},
+		 id},
 		{"password", "Password", FIELD_SECRET, 30,
 		 PASSWORD_BYTES_MAX, NULL, NULL},
 		{NULL, NULL, FIELD_TEXT, 0, 0, NULL, NULL}
@@ -261,7 +261,7 @@ void session_ask_sign_in(struct session *s)
 
 	dialog_word(d, UI_TEXT, "Acts are recorded with the name of whoever "
 		    "does them.");
-	if (login(s))
+	if (id)
 		dialog_focus(d, "password");
 }
 

@@ -49,7 +49,8 @@ void session_drop(struct session *);
 void session_forget_undo(struct session *);
 
 /* session_form.c: the dialogs. */
-void session_ask_sign_in(struct session *);
+/* id: to begin with, or NULL. */
+void session_ask_sign_in(struct session *, const char *id);
 void session_ask_first(struct session *);
 struct dialog *session_ask_unlock(struct session *);
 

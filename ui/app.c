@@ -90,6 +90,9 @@ static void ask(struct app *app)
 static void paint(struct app *app, bool whole)
 {
 	struct area body = app_body(app), screen = area_whole(&app->grid);
+	bool locked = session_locked(app->session);
+	/* The lock is the newest; what lies under it is nobody's business. */
+	size_t dialog = locked && app->dialogs ? app->dialogs - 1 : 0;
 
 	grid_clear(&app->grid);
 	app->grid.ascii = term_ascii(app->term);
@@ -97,12 +100,13 @@ static void paint(struct app *app, bool whole)
 	if (app_small(app)) {
 		frame_small(app);
 	} else {
-		if (!session_locked(app->session))
+		if (!locked)
 			app->top->ops->draw(app->top, &body);
 		frame_draw(app);
-		toasts_draw(app);
-		for (size_t i = 0; i < app->dialogs; i++)
-			dialog_draw(app->dialog[i], &screen);
+		if (!locked)
+			toasts_draw(app);
+		for (; dialog < app->dialogs; dialog++)
+			dialog_draw(app->dialog[dialog], &screen);
 	}
 	if (!term_draw(app->term, &app->grid, whole))
 		app->gone = app->ended = true;

@@ -559,13 +559,26 @@ static void trim(struct list *l, bool front)
 		l->base += (int64_t)n;
 }
 
+/* Headings go by their id, too, but only among themselves. */
+static bool is_there(const struct list *l, const struct list_row *row)
+{
+	size_t at;
+
+	if (!row->head)
+		return find(l->row, l->rows, row->id, &at);
+	for (at = 0; at < l->rows; at++)
+		if (l->row[at].head && strcmp(l->row[at].id, row->id) == 0)
+			return true;
+	return false;
+}
+
 /* A row that came between two questions is not there twice. */
 static size_t fresh(const struct list *l, struct list_ask *ask)
 {
-	size_t n = 0, at;
+	size_t n = 0;
 
 	for (size_t i = 0; i < ask->rows; i++) {
-		if (find(l->row, l->rows, ask->row[i].id, &at)) {
+		if (is_there(l, &ask->row[i])) {
 			row_release(&ask->row[i]);
 			continue;
 		}

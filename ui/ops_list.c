@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHAT_COLUMN = 1 };
-
 struct ops_list {
 	struct panel panel;
 	char *title;			/* owned, raw */
@@ -60,7 +58,8 @@ static unsigned key(struct panel *p, enum action action, const struct key *k)
 
 static bool target(struct panel *p, struct target *t)
 {
-	return ops_rows_target(&((struct ops_list *)p)->list, WHAT_COLUMN, t);
+	return ops_rows_target(&((struct ops_list *)p)->list, OPS_WHAT_COLUMN,
+			       t);
 }
 
 static void command_line(struct panel *p, struct buf *out)

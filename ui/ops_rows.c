@@ -9,10 +9,10 @@
 
 enum { COUNT_MAX = 100000 };
 
-enum { COL_STATE, COL_WHAT, COL_FORM, COL_STUDY, COL_SITE, COL_ENDPOINT,
+enum { COL_STATE, COL_WHAT = OPS_WHAT_COLUMN, COL_FORM, COL_STUDY, COL_SITE, COL_ENDPOINT,
        COL_TROUBLE, COL_ATTEMPTS, COL_AGE, COL_BACK, COL_WHO, COL_NOTES };
 
-static const struct list_column columns[] = {
+const struct list_column ops_columns[] = {
 	[COL_STATE] = {.name = "state", .title = "", .width = 1, .order = -1},
 	[COL_WHAT] = {.name = "subject", .title = "Subject, form, event",
 		      .width = 20, .grow = 2, .order = VIEW_SUBJECT,
@@ -173,7 +173,7 @@ static int give(void *ctx, const struct view_op *row)
 	return 0;
 }
 
-static void load(struct list_ask *ask, struct work_room *room)
+void ops_load(struct list_ask *ask, struct work_room *room)
 {
 	struct ops_page p;
 
@@ -182,7 +182,7 @@ static void load(struct list_ask *ask, struct work_room *room)
 			     room);
 }
 
-static void count(struct list_ask *ask, struct work_room *room)
+void ops_count(struct list_ask *ask, struct work_room *room)
 {
 	struct ops_page p;
 	int64_t n = 0;
@@ -198,7 +198,7 @@ static void count(struct list_ask *ask, struct work_room *room)
 }
 
 const struct list_ops ops_rows = {
-	.columns = columns, .load = load, .count = count,
+	.columns = ops_columns, .load = ops_load, .count = ops_count,
 	.empty = "No operation matches.",
 };
 

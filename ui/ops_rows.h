@@ -11,6 +11,11 @@
 /* The list's context: the asker's id for assigned:me, or NULL. Its own order:
  * who came into its state last comes first. */
 extern const struct list_ops ops_rows;
+/* What it is made of, for a list that says something else when empty. */
+extern const struct list_column ops_columns[];
+void ops_load(struct list_ask *, struct work_room *);
+void ops_count(struct list_ask *, struct work_room *);
+enum { OPS_WHAT_COLUMN = 1 };		/* "1001-014 VITALS V2" */
 
 /* Opens a list of operations, or narrows it; asked in the SLOW lane where the
  * filter is more than one state, or one group of it. */

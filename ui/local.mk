@@ -62,12 +62,6 @@ libui_a_SOURCES += ui/session_form.c
 libui_a_SOURCES += ui/term.c ui/term.h
 libui_a_SOURCES += ui/theme.c ui/theme.h
 libui_a_SOURCES += ui/work.c ui/work.h
-# Plain rooms for what is not there yet.
-noinst_LIBRARIES += librooms.a
-librooms_a_SOURCES = ui/rooms.c
-noinst_LIBRARIES += libroomsview.a
-libroomsview_a_SOURCES = ui/rooms_view.c
-libroomsview_a_CFLAGS = $(AM_CFLAGS) -Wno-unused-parameter
 UI_LIBS = libui.a $(STORE_LIBS) $(NCURSES_LIBS)
 EXTRA_DIST += ui/README.md
 

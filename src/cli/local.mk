@@ -64,8 +64,7 @@ libcli_a_SOURCES = \
 	src/cli/setup.h \
 	src/cli/table.c
 nodist_libcli_a_SOURCES = embedded.c
-CLI_LIBS = libcli.a libui.a librooms.a libui.a $(ENGINE_LIBS) libroomsview.a \
-	$(NCURSES_LIBS)
+CLI_LIBS = libcli.a libui.a $(ENGINE_LIBS) $(NCURSES_LIBS)
 
 bin_PROGRAMS += edcsync
 edcsync_SOURCES = src/main.c

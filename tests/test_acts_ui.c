@@ -382,7 +382,7 @@ static void discards_can_be_undone(void **state)
 	put_operator("jd", ROLE_MANAGER, 0);
 	id = add("U1", VERDICT_UNKNOWN);
 	acts_undo(&stub);
-	told("you discarded nothing here");
+	told("you discarded nothing in this console");
 	act_on(DO_DISCARD, id);
 	sign_in();
 	shows("only with evidence: the vendor may have it");
@@ -404,7 +404,7 @@ static void discards_can_be_undone(void **state)
 	assert_int_equal(room_state(&room, id, NULL), OP_DEAD);
 	told("undiscard: as before: dead");
 	acts_undo(&stub);
-	told("you discarded nothing here");
+	told("you discarded nothing in this console");
 }
 
 /* Evidence is for what stands on it alone: what can be looked up still is. */

@@ -91,8 +91,9 @@ void acts_undo(struct app *app)
 	struct act_run *run;
 
 	if (!last || !last->n) {
-		app_toast(app, UI_INFO, "you discarded nothing here that could "
-			  "be undone; :undiscard takes any");
+		app_toast(app, UI_INFO, "you discarded nothing in this console "
+			  "that could be undone; edcsync undiscard OP undoes "
+			  "any");
 		return;
 	}
 	none.words = xstrdup("what you discarded last");

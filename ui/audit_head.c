@@ -138,9 +138,12 @@ void trail_head_draw(const struct app *app, const struct trail_head *h,
 		if (*h->anchor_trouble)
 			buf_addf(&text, "anchors: %s", h->anchor_trouble);
 		else if (h->anchored_seq) {
-			buf_adds(&text, "anchored to ");
-			amount_count(h->anchored_seq, &text);
-			buf_addc(&text, ' ');
+			buf_adds(&text, "anchored ");
+			if (h->anchored_seq != h->seq) {
+				buf_adds(&text, "to ");
+				amount_count(h->anchored_seq, &text);
+				buf_addc(&text, ' ');
+			}
 			clock_at(app, h->anchored_ms, &text);
 		} else {
 			buf_adds(&text, "anchors: by :verify");

@@ -151,7 +151,9 @@ static void circuit(struct writer *w)
 						  : GLYPH_PROBING);
 		buf_adds(&w->text, "open");
 		since(w, c->opened_ms);
-		if (c->state == CIRCUIT_OPEN) {
+		if (app_status(w->app)->known && !app_status(w->app)->engine) {
+			buf_adds(&w->text, ", no engine runs that probes it");
+		} else if (c->state == CIRCUIT_OPEN) {
 			buf_adds(&w->text, ", next probe in ");
 			amount_left(c->probe_at_ms - w->now_ms, &w->text);
 		} else {

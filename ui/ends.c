@@ -239,6 +239,18 @@ static void add_clock(const struct stops *s, int64_t at_ms, struct buf *text)
 	words_clock(at_ms, s->now_ms, app_utc_offset_min(s->app, at_ms), text);
 }
 
+/* " 03:20" of today, else the day alone: there is little room. */
+static void add_short(const struct stops *s, int64_t at_ms, struct buf *text)
+{
+	size_t before;
+
+	buf_addc(text, ' ');
+	before = text->len;
+	add_clock(s, at_ms, text);
+	if (text->len - before == strlen("11-29 03:20"))
+		text->p[text->len = before + strlen("11-29")] = '\0';
+}
+
 static void stop_halt(struct stops *s, struct buf *text)
 {
 	const struct endpoint_state *state = &s->end->state;
@@ -246,14 +258,19 @@ static void stop_halt(struct stops *s, struct buf *text)
 	const struct op op = {.state = OP_QUEUED};
 	const struct why_in in = {
 		.op = &op, .configured = true, .halt = state->halt,
-		.halted_at_ms = state->halted_ms, .now_ms = s->now_ms,
-		.utc_offset_min = app_utc_offset_min(s->app,
-						     state->halted_ms),
+		.halted_at_ms = state->halted_ms,
+		.now_ms = state->halted_ms,
 	};
+	char *time;
 
 	if (state->halt == HALT_NONE)
 		return;
 	why_line(&in, text);
+	/* Its time is our affair. */
+	time = text->len ? strrchr(text->p, ' ') : NULL;
+	if (time)
+		text->p[text->len = (size_t)(time - text->p)] = '\0';
+	add_short(s, state->halted_ms, text);
 	if (state->halt_until_ms) {
 		buf_adds(text, ", until ");
 		add_clock(s, state->halt_until_ms, text);
@@ -265,13 +282,19 @@ static void stop_pause(struct stops *s, struct buf *text)
 {
 	if (!s->end->paused)
 		return;
-	buf_addf(text, "paused by %s ", s->end->paused_by);
-	add_clock(s, s->end->paused_ms, text);
+	buf_addf(text, "paused by %s", s->end->paused_by);
+	add_short(s, s->end->paused_ms, text);
 	if (s->end->paused_until_ms) {
 		buf_adds(text, " until ");
 		add_clock(s, s->end->paused_until_ms, text);
 	}
 	add_stop(s, GLYPH_STOPPED, UI_WAIT, true, text);
+}
+
+/* Is it known that nobody sends? */
+static bool no_engine(const struct app *app)
+{
+	return app_status(app)->known && !app_status(app)->engine;
 }
 
 static void stop_circuit(struct stops *s, struct buf *text)
@@ -280,12 +303,17 @@ static void stop_circuit(struct stops *s, struct buf *text)
 
 	switch (c->state) {
 	case CIRCUIT_OPEN:
-		buf_adds(text, "down, probe in ");
-		amount_left(c->probe_at_ms - s->now_ms, text);
+		if (no_engine(s->app)) {
+			buf_adds(text, "down, no engine probes");
+		} else {
+			buf_adds(text, "down, probe in ");
+			amount_left(c->probe_at_ms - s->now_ms, text);
+		}
 		add_stop(s, GLYPH_OPEN, UI_BAD, true, text);
 		break;
 	case CIRCUIT_PROBING:
-		buf_adds(text, "down, probing");
+		buf_adds(text, no_engine(s->app) ? "down, no engine probes"
+						 : "down, probing");
 		add_stop(s, GLYPH_PROBING, UI_WAIT, true, text);
 		break;
 	case CIRCUIT_SLOW_START:
@@ -314,10 +342,9 @@ static void no_stop(struct stops *s, struct buf *text)
 	const struct end *e = s->end;
 	bool queue = e->count[OP_QUEUED] || e->count[OP_WAITING] ||
 		     e->count[OP_POLLING];
-	const struct app_status *status = app_status(s->app);
 
-	if (status->known && !status->engine) {
-		buf_adds(text, queue ? "no engine, nothing is sent"
+	if (no_engine(s->app)) {
+		buf_adds(text, queue ? "no engine: nothing sent"
 				     : "no engine");
 		add_stop(s, GLYPH_CLOSED, queue ? UI_BAD : UI_DIM, queue,
 			 text);

@@ -368,13 +368,17 @@ static size_t page_rows(const struct overview *o)
 static unsigned mouse(struct overview *o, const struct key *key)
 {
 	size_t n = o->needs.n + o->ends.n, at = o->cursor;
+	int row = key->row;
 
 	if (key->button == 4 || key->button == 5) {
 		cursor_put(o, key->button == 4 ? at - (at > 0) : at + 1);
 		return FX_PAINT;
 	}
-	if (key->row >= o->need_row && key->row < o->need_row + o->need_rows)
-		at = o->top_need + (size_t)(key->row - o->need_row);
+	row -= o->cursor < o->needs.n &&
+	       row > o->need_row + (int)(o->cursor - o->top_need)
+	       ? o->need_two : 0;
+	if (row >= o->need_row && row < o->need_row + o->need_rows)
+		at = o->top_need + (size_t)(row - o->need_row);
 	for (size_t i = 0; o->end_at && i < o->ends.n; i++)
 		if (o->end_at[i] >= 0 && key->row >= o->end_at[i] &&
 		    key->row < o->end_row + o->end_rows)

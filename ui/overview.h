@@ -46,6 +46,7 @@ struct overview {
 	size_t top_need, top_end;	/* first shown */
 	/* As drawn last, for the mouse: rows of the screen. */
 	int need_row, need_rows, end_row, end_rows;
+	int need_two;			/* rows more under the cursor's */
 	int *end_at;			/* of each endpoint's line; owned */
 };
 

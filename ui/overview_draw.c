@@ -12,7 +12,7 @@
 #include "core/words.h"
 #include "ui/amount.h"
 
-enum { TAIL_MIN = 3, BAR = 2, STATE_MIN = 22, SPARK_MIN = 12,
+enum { TAIL_MIN = 3, BAR = 2, COUNT = 6, WORDS_MAX = 84, STATE_MIN = 22, SPARK_MIN = 12,
        EVENT_NAME = 12 };
 
 /* Columns of the endpoints; from P50 on where there is room. */
@@ -90,6 +90,16 @@ static void cell_text(struct pen *pen, int row, int *col, int width,
 	buf_clear(&pen->text);
 }
 
+static int max(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static int min(int a, int b)
+{
+	return a < b ? a : b;
+}
+
 /* Needs */
 
 struct need_columns {
@@ -110,14 +120,17 @@ static const char *need_who(const struct overview *o,
 static struct need_columns need_columns(const struct overview *o, int cols)
 {
 	struct need_columns c = {
-		.where = cols >= 100 ? 18 : 14, .oldest = 7, .key = 5,
+		.where = cols >= 100 ? 18 : 14, .oldest = 6, .key = 5,
 	};
 
 	for (size_t i = 0; i < o->needs.n; i++)
 		if (strcmp(need_who(o, &o->needs.v[i]), "-"))
 			c.who = 8;
-	c.words = cols - BAR - 8 - c.where - c.oldest - c.who - c.key - 3 -
+	c.words = cols - BAR - COUNT - 1 - c.where - c.oldest - c.who - c.key - 3 -
 		  (c.who > 0);
+	/* The eye has to find the way to the next column. */
+	if (c.words > WORDS_MAX)
+		c.words = WORDS_MAX;
 	if (c.words < 10)
 		c.words = 10;
 	return c;
@@ -127,7 +140,7 @@ static void needs_title(struct pen *pen, int row)
 {
 	const struct overview *o = pen->o;
 	struct need_columns c = need_columns(pen->o, pen->area->cols);
-	int col = BAR + 8 + c.words + 1;
+	int col = BAR + COUNT + 1 + c.words + 1;
 
 	draw_text(pen->area, row, 0, STYLE(TITLE), "Needs a person");
 	if (o->needs.n > (size_t)o->need_rows && o->need_rows > 0)
@@ -151,7 +164,16 @@ static void cursor_row(struct pen *pen, int row, int rows)
 	draw_attrs(pen->area, row, 0, rows, pen->area->cols, UI_ON_CURSOR);
 }
 
-static void need_line(struct pen *pen, int row, size_t i)
+/* The one under the cursor is there to be read whole. */
+static int need_lines(const struct overview *o, int cols)
+{
+	const struct need *need = overview_need(o);
+	int width = need_columns(o, cols).words;
+
+	return need && (int)strlen(need->words) > width ? 2 : 1;
+}
+
+static void need_line(struct pen *pen, int row, size_t i, int lines)
 {
 	const struct need *need = &pen->o->needs.v[i];
 	struct need_columns c = need_columns(pen->o, pen->area->cols);
@@ -159,9 +181,15 @@ static void need_line(struct pen *pen, int row, size_t i)
 	int col = BAR;
 
 	amount_count(need->count, &pen->text);
-	cell_text(pen, row, &col, 7, true, style);
-	buf_adds(&pen->text, need->words);
-	cell_text(pen, row, &col, c.words, false, style);
+	cell_text(pen, row, &col, COUNT, true, style);
+	if (lines > 1) {
+		draw_wrapped(pen->area, row, col, c.words, lines, style,
+			     need->words);
+		col += c.words + 1;
+	} else {
+		buf_adds(&pen->text, need->words);
+		cell_text(pen, row, &col, c.words, false, style);
+	}
 	buf_adds(&pen->text, need->endpoint ? need->endpoint : "the store");
 	cell_text(pen, row, &col, c.where, false, STYLE(TEXT));
 	words_age(need->oldest_ms, pen->now_ms, &pen->text);
@@ -171,36 +199,48 @@ static void need_line(struct pen *pen, int row, size_t i)
 	buf_adds(&pen->text, need->kind->key);
 	cell_text(pen, row, &col, c.key, false, STYLE(INFO));
 	if (pen->o->cursor == i)
-		cursor_row(pen, row, 1);
+		cursor_row(pen, row, lines);
 }
 
-static void needs_draw(struct pen *pen, int row, int rows)
+/* So that the cursor's line is among them. */
+static void needs_scroll(struct overview *o, size_t rows)
 {
-	struct overview *o = pen->o;
-
-	o->need_row = pen->area->row + row + 1;
-	o->need_rows = rows;
 	if (o->cursor < o->needs.n) {
 		if (o->cursor < o->top_need)
 			o->top_need = o->cursor;
-		if (rows > 0 && o->cursor >= o->top_need + (size_t)rows)
-			o->top_need = o->cursor - (size_t)rows + 1;
+		if (rows && o->cursor >= o->top_need + rows)
+			o->top_need = o->cursor - rows + 1;
 	}
-	if (o->top_need + (size_t)rows > o->needs.n)
-		o->top_need = o->needs.n > (size_t)rows
-			? o->needs.n - (size_t)rows : 0;
-	needs_title(pen, row);
+	if (o->top_need + rows > o->needs.n)
+		o->top_need = o->needs.n > rows ? o->needs.n - rows : 0;
+}
+
+/* rows: of the screen; one more than needs where one of them takes two. */
+static void needs_draw(struct pen *pen, int row, int rows)
+{
+	struct overview *o = pen->o;
+	int two = rows > 1 ? need_lines(o, pen->area->cols) - 1 : 0;
+
+	o->need_row = pen->area->row + row + 1;
+	o->need_rows = rows - two;
+	o->need_two = two;
+	needs_scroll(o, (size_t)o->need_rows);
+	needs_title(pen, row++);
 	if (!o->needs.n) {
-		if (o->needs_known)
-			draw_text(pen->area, row + 1, BAR, STYLE(OK),
-				  "Nothing needs a person.");
-		else
-			draw_text(pen->area, row + 1, BAR, STYLE(DIM), "...");
+		draw_text(pen->area, row, BAR,
+			  o->needs_known ? STYLE(OK) : STYLE(DIM),
+			  o->needs_known ? "Nothing needs a person." : "...");
 		return;
 	}
-	for (int i = 0; i < rows; i++)
-		if (o->top_need + (size_t)i < o->needs.n)
-			need_line(pen, row + 1 + i, o->top_need + (size_t)i);
+	for (int i = 0; i < o->need_rows; i++) {
+		size_t at = o->top_need + (size_t)i;
+		int lines = at == o->cursor ? 1 + two : 1;
+
+		if (at >= o->needs.n)
+			break;
+		need_line(pen, row, at, lines);
+		row += lines;
+	}
 }
 
 /* Endpoints */
@@ -219,13 +259,13 @@ static void end_more(struct pen *pen, const struct end *end,
 		return;
 	if (n == 1 && end->paused && *end->paused_reason)
 		buf_addf(&pen->text, "%s  ", end->paused_reason);
+	if (end->state.halt != HALT_NONE || end->paused)
+		buf_adds(&pen->text, "P resume  ");
+	else if (end->state.circuit.state == CIRCUIT_OPEN)
+		buf_adds(&pen->text, "b probe now  ");
 	if (config && config->contact && *config->contact &&
 	    (end->state.halt != HALT_NONE || end->state.circuit.opened_ms))
-		buf_addf(&pen->text, "call %s  ", config->contact);
-	if (end->state.halt != HALT_NONE || end->paused)
-		buf_adds(&pen->text, "P resume");
-	else if (end->state.circuit.state == CIRCUIT_OPEN)
-		buf_adds(&pen->text, "b probe now");
+		buf_addf(&pen->text, "call %s", config->contact);
 }
 
 static int end_lines(struct pen *pen, const struct end *end)
@@ -418,7 +458,7 @@ static void sums_draw(struct pen *pen, int row)
 {
 	static const enum op_state order[] = {
 		OP_QUEUED, OP_SENDING, OP_WAITING, OP_CHECKING, OP_POLLING,
-		OP_UNWATCHED, OP_REJECTED, OP_DEAD, OP_COMMITTED,
+		OP_COMMITTED, OP_DEAD, OP_REJECTED, OP_UNWATCHED,
 		OP_DISCARDED, OP_SUPERSEDED,
 	};
 	const struct overview *o = pen->o;
@@ -451,6 +491,7 @@ static void event_line(struct pen *pen, int row, const struct try_row *t)
 	const struct verdict_look *look = verdict_look(t->verdict);
 	struct style style = {.role = (uint8_t)look->role};
 	int cols = pen->area->cols, what = cols >= 100 ? 32 : 20, col = 9;
+	int words;
 	char at[TIME_TEXT];
 
 	time_local(t->finished_ms,
@@ -463,11 +504,11 @@ static void event_line(struct pen *pen, int row, const struct try_row *t)
 	if (cols - col - what - 1 < 12)
 		what = 0;
 	try_words(t, &pen->text);
-	draw_fit(pen->area, row, col, cols - col - (what ? what + 1 : 0),
-		 style, buf_text(&pen->text));
+	words = min(WORDS_MAX, cols - col - (what ? what + 1 : 0));
+	draw_fit(pen->area, row, col, words, style, buf_text(&pen->text));
 	buf_clear(&pen->text);
 	if (what)
-		draw_fit(pen->area, row, cols - what, what, STYLE(TEXT),
+		draw_fit(pen->area, row, col + words + 1, what, STYLE(TEXT),
 			 t->what);
 }
 
@@ -493,16 +534,6 @@ static int trouble_line(struct pen *pen)
 	return 1;
 }
 
-static int max(int a, int b)
-{
-	return a > b ? a : b;
-}
-
-static int min(int a, int b)
-{
-	return a < b ? a : b;
-}
-
 void overview_draw(struct panel *p, const struct area *area)
 {
 	struct overview *o = (struct overview *)p;
@@ -512,7 +543,8 @@ void overview_draw(struct panel *p, const struct area *area)
 	};
 	int row = trouble_line(&pen), left, needs, ends = 0;
 
-	needs = max(1, (int)min((int)o->needs.n, 1000));
+	needs = max(1, (int)min((int)o->needs.n, 1000)) +
+		need_lines(o, area->cols) - 1;
 	for (size_t i = 0; i < o->ends.n; i++)
 		ends += end_lines(&pen, &o->ends.v[i]);
 	ends = max(1, ends);

@@ -51,9 +51,10 @@ void view_op_release(struct view_op *);
 
 /*
  * Orders; each ascending as it is named, or exactly the other way round by
- * `descending`. Equal ones stand in the order they were made in. From an index: NEWEST,
- * OLDEST, SINCE and, of what is at rest, DUE, each within one state, one
- * state of one endpoint (dead, rejected) or one group. The others may sort.
+ * `descending`. Equal ones stand in the order they were made in. From an
+ * index: NEWEST, OLDEST, SINCE and, of what is at rest, DUE, each within one
+ * state, one state of one endpoint (dead, rejected) or one group. The others
+ * may sort.
  */
 enum view_order {
 	VIEW_NEWEST, VIEW_OLDEST,	/* as they were made */

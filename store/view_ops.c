@@ -184,6 +184,69 @@ static int page_through(struct paging *p,
 	return rc;
 }
 
+/*
+ * All of them, in an order that has to be sorted: once, as handles, and then
+ * one after the other. (Chunk by chunk would sort what is left for each.)
+ */
+static int handles_of(struct paging *p, int64_t **ops, size_t *n)
+{
+	struct query *q;
+	size_t cap = 0;
+	int rc;
+
+	plan_rows(&p->plan, p->start, false, &p->sql);
+	q = p->query = db_query_new(p->view->db, buf_text(&p->sql), DB_HERE);
+	if (p->start != PLAN_ALL)
+		plan_key_bind(&p->key, q);
+	query_int(q, 3, -1);
+	plan_bind(&p->plan, q);
+	while ((rc = query_step(q)) == ST_OK) {
+		if (*n == cap) {
+			cap = cap ? 2 * cap : 1024;
+			*ops = xrealloc(*ops, cap * sizeof(**ops));
+		}
+		(*ops)[(*n)++] = query_col_int(q, 0);
+	}
+	query_reset(q);
+	return rc < 0 ? rc : ST_OK;
+}
+
+static int sorted_through(struct paging *p,
+			  int (*each)(void *, const struct view_op *),
+			  void *ctx)
+{
+	struct view_rows rows = {0};
+	int64_t *ops = NULL;
+	size_t n = 0;
+	bool more = true;
+	int rc = handles_of(p, &ops, &n);
+
+	for (size_t i = 0; rc == ST_OK && more && i < n; i++) {
+		struct query *q = DB_Q(p->view->db, "SELECT " VIEW_COLUMNS
+				       VIEW_FROM " WHERE o.op = ?1");
+
+		query_int(q, 1, ops[i]);
+		view_rows_clear(&rows);
+		rc = view_rows_take(p->view, &p->world, q, &rows);
+		/* Nothing is ever removed; what changed is given as it is. */
+		if (rc == ST_OK)
+			rc = give(p, &rows, 1, each, ctx, &more);
+	}
+	view_rows_release(&rows);
+	free(ops);
+	return rc;
+}
+
+static int give_page(struct paging *p,
+		     int (*each)(void *, const struct view_op *), void *ctx)
+{
+	bool many = p->page->limit <= 0 || p->page->limit > CHUNK;
+
+	p->at_most = -1;
+	return many && !p->back && plan_sorts(&p->plan) ?
+	       sorted_through(p, each, ctx) : page_through(p, each, ctx);
+}
+
 int64_t view_ops(struct view *view, const struct view_page *page,
 		 int (*each)(void *, const struct view_op *), void *ctx)
 {
@@ -198,7 +261,7 @@ int64_t view_ops(struct view *view, const struct view_page *page,
 	if (rc == ST_OK && !p.plan.nothing)
 		rc = find_start(&p);
 	if (rc == ST_OK && !p.plan.nothing)
-		rc = view_trouble(view, page_through(&p, each, ctx));
+		rc = view_trouble(view, give_page(&p, each, ctx));
 	query_free(p.query);
 	buf_release(&p.sql);
 	free(p.key.text);

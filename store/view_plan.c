@@ -391,6 +391,14 @@ void plan_rows(const struct plan *p, enum plan_start start, bool back,
 	add_order("k", "op", down, sql);
 }
 
+bool plan_sorts(const struct plan *p)
+{
+	enum view_order order = order_of(p);
+
+	return orders[order].key && !(order == VIEW_SINCE && !p->whole &&
+				      !p->by_word);
+}
+
 void plan_columns(const struct plan *p, enum plan_start start, bool back,
 		  struct buf *sql)
 {

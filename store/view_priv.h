@@ -90,6 +90,8 @@ void plan_release(struct plan *);
 /* SELECT of handles and keys: columns op, k. back: the other way round. */
 void plan_rows(const struct plan *, enum plan_start, bool back,
 	       struct buf *sql);
+/* Is every row sorted before the first one is given? */
+bool plan_sorts(const struct plan *);
 /* The same as rows of VIEW_COLUMNS. */
 void plan_columns(const struct plan *, enum plan_start, bool back,
 		  struct buf *sql);

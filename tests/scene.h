@@ -18,6 +18,7 @@
 
 #define SCENE_NOW INT64_C(1795957351000)	/* 2026-11-29T13:02:31Z */
 #define SCENE_OFFSET_MIN 60
+#define SCENE_ZONE "CET-1"
 #define SCENE_PASSWORD "correct horse"	/* of jdoe and msmith */
 #define SCENE_STAR "01JF2C8QVB6XKZ3M5T7WERA942"	/* 1001-014 VITALS V2 */
 

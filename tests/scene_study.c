@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "store/audit.h"
-#include "store/db.h"
 #include "store/operator.h"
 
 static const struct said FORBIDDEN = {.status = 422, .took_ms = 150,
@@ -110,7 +109,7 @@ static void went_down(struct scene *s, struct endpoint_state *e)
 	e->circuit.state = CIRCUIT_OPEN;
 	e->circuit.generation = 2;
 	e->circuit.failures = 5;
-	e->circuit.opened_ms = s->now_ms;
+	e->circuit.opened_ms = e->circuit.waited_at_ms = s->now_ms;
 	e->circuit.reset_ms = 120000;
 	e->circuit.probe_at_ms = s->now_ms + 120000;
 }
@@ -257,7 +256,7 @@ static void waves(struct scene *s)
 static void business(struct scene *s)
 {
 	at(s, "12:20:00");
-	submit_many(s, RAVE, "1001", 1, 40, "V1", "DM");
+	submit_many(s, RAVE, "1003", 1, 40, "V1", "DM");
 	go(s, RAVE, 16, &CREATED);
 	go(s, RAVE, 16, &CREATED);
 	go(s, RAVE, 8, &CREATED);
@@ -511,17 +510,6 @@ static void gauges(struct scene *s)
 	commit(s);
 }
 
-/* They are made of the store's own id, which is another one each time. */
-static void correlations(struct scene *s)
-{
-	begin(s);
-	must(s, db_exec(store_db(s->store), "UPDATE operation SET"
-			" correlation_id = printf('%08x-1129-4c0c-8e00-"
-			"%012x', op * 2654435761 & 4294967295, op),"
-			" traceparent_id = printf('%032x', op)", DB_HERE));
-	commit(s);
-}
-
 void scene_study(struct scene *s)
 {
 	night(s);
@@ -544,5 +532,4 @@ void scene_study(struct scene *s)
 	on_the_wire(s);
 	at(s, "14:02:31");
 	gauges(s);
-	correlations(s);
 }

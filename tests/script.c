@@ -163,6 +163,7 @@ static void start(struct run *r)
 	r->start.run = world_run;
 	r->start.ctx = &r->world;
 	r->start.home = r->scene.dir;
+	r->start.zone = SCENE_ZONE;
 	vt_start(&r->vt, &r->start);
 	r->started = true;
 	if (!r->vt.ended)

@@ -80,7 +80,7 @@ static void it_tells_what_it_is_meant_to(void **state)
 	db_close(db);
 }
 
-/* Everything but what has to be unique: store id, keys, salts. */
+/* Everything but what has to be unique: keys and salts. */
 static void digest(const struct scene *s, sha256_hex out)
 {
 	static const char *const sql[] = {
@@ -90,7 +90,7 @@ static void digest(const struct scene *s, sha256_hex out)
 		"SELECT op || '|' || n || quote(request_id) || started_ms ||"
 		" '|' || finished_ms || quote(excerpt) || rule || seq_outcome"
 		" FROM attempt ORDER BY id",
-		"SELECT at_ms || type || quote(op_id) FROM audit ORDER BY seq",
+		"SELECT hex(hash) || body FROM audit ORDER BY seq",
 		"SELECT title || n FROM error_group ORDER BY id",
 	};
 	struct buf all = BUF_INIT;

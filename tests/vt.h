@@ -30,6 +30,7 @@ struct vt_start {
 	const char *term;		/* NULL: xterm-256color; "": unset */
 	const char *locale;		/* NULL: C.UTF-8 */
 	const char *home;		/* NULL: "/nonexistent" */
+	const char *zone;		/* TZ; NULL: UTC */
 	const char *const *env;		/* more NAME=VALUE; NULL at its end */
 	char *const *argv;		/* a program, or */
 	int (*run)(void *ctx);		/* a function; its result is the exit

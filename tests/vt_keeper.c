@@ -60,7 +60,7 @@ static void make_environment(const struct vt_start *s)
 		setenv("TERM", s->term ? s->term : "xterm-256color", 1);
 	setenv("LC_ALL", s->locale ? s->locale : "C.UTF-8", 1);
 	setenv("HOME", s->home ? s->home : "/nonexistent", 1);
-	setenv("TZ", "UTC", 1);
+	setenv("TZ", s->zone ? s->zone : "UTC", 1);
 	for (const char *const *e = s->env; e && *e; e++)
 		putenv((char *)*e);
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)

@@ -183,7 +183,8 @@ static bool do_discard(struct doing *d, struct target *t, int *rc)
 	if (unsure)
 		op->flags &= ~(OP_OUTCOME_UNKNOWN | OP_ABSENT_PROVEN);
 	op_apply(op, EV_DISCARD, d->now_ms);
-	act_say(t->item, ACT_DONE, "discarded; undo with undiscard");
+	act_say(t->item, ACT_DONE, "%s; undo with undiscard",
+		d->act->dry_run ? "would be discarded" : "discarded");
 	return !d->act->dry_run;
 }
 
@@ -222,7 +223,8 @@ static bool do_undiscard(struct doing *d, struct target *t, int *rc)
 		return false;
 	t->op.flags |= flags_before(d, &t->op);
 	op_apply(&t->op, EV_UNDISCARD, d->now_ms);
-	act_say(t->item, ACT_DONE, "as before: %s",
+	act_say(t->item, ACT_DONE, "%sas before: %s",
+		d->act->dry_run ? "would be " : "",
 		op_state_name(t->op.state));
 	return !d->act->dry_run;
 }
@@ -243,7 +245,8 @@ static bool do_annotate(struct doing *d, struct target *t, int *rc)
 		query_int(q, 6, d->intervention);
 		*rc = query_run(q);
 	}
-	act_say(t->item, ACT_DONE, "noted");
+	act_say(t->item, ACT_DONE, d->act->dry_run ? "would be noted" :
+		"noted");
 	return false;
 }
 

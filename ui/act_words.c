@@ -122,16 +122,15 @@ static void say_engine(struct dialog *d, const struct act_form *form)
 {
 	bool asks = form->verb == ACT_CHECK || form->verb == ACT_PROBE;
 
-	if (act_engine_runs(form->app) || form->verb == ACT_ANNOTATE ||
-	    form->verb == ACT_DISCARD)
+	if (act_engine_runs(form->app))
 		return;
 	if (asks)
 		dialog_word(d, UI_WAIT, "No engine runs that could do it. Start "
 			    "one (edcsync run, or edcsync without --attach), "
 			    "or file the request: the next engine does it.");
-	else
-		dialog_word(d, UI_WAIT, "No engine runs: this takes effect when "
-			    "one is started (edcsync run).");
+	else if (form->verb == ACT_REPLAY)
+		dialog_word(d, UI_WAIT, "No engine runs: it is sent when one is "
+			    "started (edcsync run).");
 }
 
 static void say_sign(struct dialog *d, const struct act_form *form)
@@ -265,14 +264,16 @@ static void say_end(struct app *app, const struct act_run *run, bool stopped,
 	const struct tally *t = &run->done;
 	bool asked = run->verb == ACT_CHECK || run->verb == ACT_PROBE;
 
-	if (t->all == 1) {
+	if (run->verb == ACT_DISCARD && t->good)
+		buf_addf(out, "%" PRId64 " of %" PRId64 " discarded; u undoes "
+			 "it", t->good, t->all);
+	else if (t->all == 1)
 		buf_addf(out, "%s: %s", act_verb_name(run->verb),
 			 t->v[0].first);
-	} else {
+	else
 		buf_addf(out, "%s: %" PRId64 " of %" PRId64 " %s",
 			 act_verb_name(run->verb), t->good, t->all,
 			 asked ? "asked" : "done");
-	}
 	if (stopped)
 		buf_adds(out, "; stopped, the others were not touched");
 	if (asked && t->good && !act_engine_runs(app))

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static struct view *view;
 static int64_t now, rows;
 static int times = 9;
 static char middle[LIMIT_OP_ID_BYTES + 1];
+static char group[40] = "group:1";	/* the largest */
 
 static double ms_now(void)
 {
@@ -141,6 +143,41 @@ static int64_t call_groups(const void *arg)
 	return rc;
 }
 
+static int largest(void *ctx, const struct view_group *g)
+{
+	(void)ctx;
+	snprintf(group, sizeof(group), "%s", g->filter);
+	return 1;
+}
+
+/* How long until a long question ends that nobody wants any more? */
+static double wished;
+
+static void *interrupts(void *arg)
+{
+	const struct timespec wait = {0, 200000000};
+
+	nanosleep(&wait, NULL);
+	wished = ms_now();
+	view_interrupt(arg);
+	return NULL;
+}
+
+static void interrupt(void)
+{
+	static const struct groups_of by = {VIEW_BY_SUBJECT, NULL};
+	pthread_t thread;
+	int64_t rc;
+
+	if (pthread_create(&thread, NULL, interrupts, view))
+		return;
+	rc = call_groups(&by);
+	printf("%-46s %8.2f ms%s\n", "interrupted after", ms_now() - wished,
+	       rc == ST_INTERRUPTED ? "" : " (it was done before)");
+	pthread_join(thread, NULL);
+	view_resume(view);
+}
+
 static int64_t call_ages(const void *arg)
 {
 	(void)arg;
@@ -260,9 +297,9 @@ static void quick(void)
 		 {"state:dead endpoint:oracle-legacy", VIEW_SINCE, false, 1}},
 		{"dead of an endpoint without any",
 		 {"state:dead endpoint:castor-eu", VIEW_DUE, false, 0}},
-		{"a group, newest", {"group:3", VIEW_NEWEST, false, 0}},
+		{"a group, newest", {group, VIEW_NEWEST, false, 0}},
 		{"a group, due, behind the middle",
-		 {"group:3", VIEW_DUE, false, 1}},
+		 {group, VIEW_DUE, false, 1}},
 		{"rejected, due", {"state:rejected", VIEW_DUE, false, 0}},
 		{"dead, rejected, unwatched; since",
 		 {"state:dead,rejected,unwatched", VIEW_SINCE, false, 0}},
@@ -301,7 +338,7 @@ static void small(void)
 	measure("groups by error", times, call_groups, &by_error);
 	measure("groups by endpoint", times, call_groups, &by_endpoint);
 	measure("count state:dead", times, call_count, "state:dead");
-	measure("count of a group", times, call_count, "group:3");
+	measure("count of a group", times, call_count, group);
 	measure("count to 10 000 of a site", times, call_count,
 		"state:dead site:1001");
 	measure("live", times, call_live, NULL);
@@ -333,7 +370,7 @@ static void slow(void)
 {
 	static const struct groups_of bys[] = {
 		{VIEW_BY_SITE, NULL}, {VIEW_BY_SUBJECT, NULL},
-		{VIEW_BY_FORM, NULL}, {VIEW_BY_SITE, "group:3"},
+		{VIEW_BY_FORM, NULL}, {VIEW_BY_SITE, group},
 		{VIEW_BY_ERROR, "site:1001"},
 	};
 	static const struct {
@@ -346,7 +383,7 @@ static void slow(void)
 		{"dead, by endpoint", {"state:dead", VIEW_ENDPOINT, false, 0}},
 		{"dead, by error", {"state:dead", VIEW_ERROR, true, 0}},
 		{"dead, by attempts", {"state:dead", VIEW_ATTEMPTS, true, 0}},
-		{"a group, by subject", {"group:3", VIEW_SUBJECT, false, 0}},
+		{"a group, by subject", {group, VIEW_SUBJECT, false, 0}},
 		{"dead with a word, newest",
 		 {"state:dead FORM07", VIEW_NEWEST, false, 0}},
 		{"dead of a site that is rare",
@@ -361,6 +398,8 @@ static void slow(void)
 			" subject, form", 1, call_groups, &bys[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++)
 		measure(pages[i].what, 1, call_page, &pages[i].p);
+	measure("find what nobody is called", 1, call_find, "no-such-9");
+	interrupt();
 	measure("count a site, to 10 000", 1, call_count,
 		"state:dead site:nowhere");
 }
@@ -387,6 +426,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", buf_text(&error));
 		return 1;
 	}
+	view_groups(view, OP_DEAD, VIEW_BY_ERROR,
+		    &(struct view_page){.now_ms = now}, largest, NULL);
 	quick();
 	small();
 	slow();

@@ -14,6 +14,12 @@ static const char *const by_names[GROUPS_FLAT + 1] = {
 	[VIEW_BY_ENDPOINT] = "endpoint", [GROUPS_FLAT] = "none",
 };
 
+/* In place of the error's heading. */
+static const char *const by_titles[GROUPS_FLAT + 1] = {
+	[VIEW_BY_SITE] = "Site", [VIEW_BY_SUBJECT] = "Subject",
+	[VIEW_BY_FORM] = "Form", [VIEW_BY_ENDPOINT] = "Endpoint",
+};
+
 static bool is_flat(const struct groups *g)
 {
 	return g->by == GROUPS_FLAT;
@@ -60,6 +66,7 @@ static void open_shown(struct groups *g)
 	struct session *session = app_session(g->panel.app);
 	struct buf filter = BUF_INIT;
 
+	foot_cancel(g);
 	g->opened[is_flat(g)] = true;
 	if (is_flat(g)) {
 		state_filter(g, &filter);
@@ -68,6 +75,7 @@ static void open_shown(struct groups *g)
 		return;
 	}
 	set_lane(g);
+	g->list.title[GROUPS_TITLE] = by_titles[g->by];
 	list_open(&g->list, NULL, session ? session_id(session) : NULL,
 		  groups_number(g->kind->state, g->by));
 }
@@ -199,6 +207,7 @@ static unsigned open_row(struct groups *g)
 		app_push(app, inspector_new(app, row->id));
 		return FX_OPENED;
 	}
+	foot_cancel(g);
 	filter = row_filter(g, row);
 	app_push(app, ops_list_new(app, row->text[GROUPS_TITLE], filter));
 	free(filter);
@@ -265,6 +274,7 @@ void groups_filter(struct panel *p, const char *text)
 		ops_rows_filter(&g->flat, text);
 		return;
 	}
+	foot_cancel(g);
 	g->list.slow = g->by != VIEW_BY_ERROR || (text && *text);
 	list_set_filter(&g->list, text);
 	g->foot.group[0] = '\0';	/* it is made of less, or more */

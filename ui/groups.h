@@ -62,7 +62,7 @@ enum { GROUPS_BY_COUNT = 1, GROUPS_BY_THERE, GROUPS_BY_TITLE,
 /* Columns of both; the detail is never shown as one: the foot has it, and
  * the export. */
 enum { GROUPS_NEVER = 100000 };
-#define GROUPS_COLUMNS(error_title_) \
+#define GROUPS_COLUMNS(error_title_, triage_from_) \
 	[GROUPS_COUNT] = {.name = "count", .title = "Count", .width = 7, \
 			  .right = true, .order = GROUPS_BY_COUNT}, \
 	[GROUPS_THERE] = {.name = "there", .title = "There?", .width = 6, \
@@ -78,7 +78,7 @@ enum { GROUPS_NEVER = 100000 };
 			 .right = true, .from_cols = 60, \
 			 .order = GROUPS_BY_BACK}, \
 	[GROUPS_TRIAGE] = {.name = "triage", .title = "Triage", .width = 11, \
-			   .from_cols = 70, .order = GROUPS_BY_TRIAGE}, \
+			   .from_cols = (triage_from_), .order = GROUPS_BY_TRIAGE}, \
 	[GROUPS_LAST] = {.name = "last", .title = "Last", .width = 6, \
 			 .right = true, .from_cols = 100, .order = -1}, \
 	[GROUPS_FIRST] = {.name = "first", .title = "First", .width = 6, \
@@ -91,6 +91,8 @@ enum { GROUPS_NEVER = 100000 };
 
 /* groups_foot.c. Topics 8 and 9 of the panel. again: the store changed. */
 void foot_ask(struct groups *, bool again);
+/* Something else is wanted sooner. */
+void foot_cancel(struct groups *);
 void foot_release(struct foot *);
 /* Rows it would like; draws in as many as it is given. */
 int foot_rows(const struct groups *);

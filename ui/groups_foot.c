@@ -192,6 +192,12 @@ static void ask_ages(struct groups *g)
 	work_ask(work, &j->job);
 }
 
+void foot_cancel(struct groups *g)
+{
+	work_cancel(app_work(g->panel.app), g);
+	g->foot.parts_ms = g->foot.ages_ms = 0;
+}
+
 void foot_ask(struct groups *g, bool again)
 {
 	ask_parts(g, again);

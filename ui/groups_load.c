@@ -73,7 +73,7 @@ static void detail(const struct loading *l, const struct view_group *g,
 	add_part(out, g->partly, "partly taken");
 	add_part(out, g->absent, "proven absent");
 	add_part(out, g->never, refused ? "refused whole" : "never there");
-	add_part(out, g->back, "came back from a replay");
+	add_part(out, g->back, "came back");
 	add_time(l, out, "first", g->first_ms);
 	add_time(l, out, "last", g->last_ms);
 	if (g->ticket && *g->ticket)

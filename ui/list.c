@@ -189,6 +189,8 @@ static void job_drop(struct job *job)
 	free(j);
 }
 
+static void ask_count(struct list *);
+
 static void job_counted(struct job *job, void *owner)
 {
 	struct list_job *j = (struct list_job *)job;
@@ -198,6 +200,7 @@ static void job_counted(struct job *job, void *owner)
 		return;
 	l->count = j->ask.count;
 	l->count_more = j->ask.count_more;
+	ask_count(l);			/* if something changed meanwhile */
 	panel_dirty(l->panel);
 }
 
@@ -312,8 +315,10 @@ static void ask_count(struct list *l)
 	struct list_job *j;
 
 	/* One that runs comes to its end: else none ever would. */
-	if (!l->ops->count || work_busy(app_work(l->app), l, topic))
+	if (!l->ops->count || l->asking || !l->count_due ||
+	    work_busy(app_work(l->app), l, topic))
 		return;
+	l->count_due = false;
 	j = job_new(l, topic);
 	j->job.lane = LANE_SLOW;
 	j->job.run = job_count;
@@ -338,9 +343,12 @@ void list_ask_now(struct list *l, enum list_kind kind)
 	l->waiting = kind != LIST_AGAIN;
 	if (kind != LIST_NEXT && kind != LIST_PREV)
 		l->want = 0;
-	work_ask(app_work(l->app), &j->job);
 	if (kind == LIST_FIRST || kind == LIST_AGAIN || kind == LIST_KEEP)
-		ask_count(l);
+		l->count_due = true;
+	/* Rows come before their number: it is counted afterwards. */
+	if (slow || kind == LIST_FIRST || kind == LIST_KEEP)
+		work_cancel(app_work(l->app), l);
+	work_ask(app_work(l->app), &j->job);
 }
 
 void list_want(struct list *l, enum list_kind kind)
@@ -701,6 +709,7 @@ static void job_answered(struct job *job, void *owner)
 	}
 	if (!j->ask.error || l->want)
 		ask_on(l);
+	ask_count(l);
 	if (l->ops->loaded)
 		l->ops->loaded(l);
 	panel_dirty(l->panel);

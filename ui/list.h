@@ -128,12 +128,15 @@ struct list {
 	int col_width[LIST_COLUMNS_MAX];	/* 0: not shown */
 	int64_t count;			/* all that match; -1 not known */
 	bool count_more;		/* that many, and more */
+	const char *title[LIST_COLUMNS_MAX];	/* in place of the column's;
+						 * of the panel, may be NULL */
 	/* list.c's own */
 	int64_t base;			/* rows before the window; -1 */
 	int asked;			/* number of the question under way */
 	unsigned want;			/* to be asked after it */
 	int64_t pending;		/* rows the cursor has yet to go */
 	bool waiting;			/* a person waits for the answer */
+	bool count_due;			/* to be counted, when there is time */
 	bool centre;			/* the cursor into the middle */
 	char anchor[LIST_ID_BYTES];	/* where the question began */
 	int drawn_row, drawn_col;	/* of the heading, on the screen */

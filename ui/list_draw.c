@@ -46,6 +46,7 @@ static void draw_heading(struct list *l, const struct area *a)
 	int col = 1;
 
 	for (int i = 0; c[i].name; i++) {
+		const char *title = l->title[i] ? l->title[i] : c[i].title;
 		struct style s = STYLE(TITLE);
 		int width = l->col_width[i];
 		int arrow = i == l->order ? 1 : 0;
@@ -53,10 +54,9 @@ static void draw_heading(struct list *l, const struct area *a)
 		if (!width)
 			continue;
 		if (c[i].right)
-			draw_fit_right(a, 0, col, width - arrow, s,
-				       c[i].title);
+			draw_fit_right(a, 0, col, width - arrow, s, title);
 		else
-			draw_fit(a, 0, col, width - arrow, s, c[i].title);
+			draw_fit(a, 0, col, width - arrow, s, title);
 		if (arrow)
 			draw_glyph(a, 0, col + width - 1, s, l->descending ?
 				   GLYPH_DOWN : GLYPH_UP);
@@ -234,7 +234,8 @@ void list_export(const struct list *l, struct buf *out)
 	const struct list_column *c = l->ops->columns;
 
 	for (int i = 0; c[i].name; i++)
-		buf_addf(out, "%s%s", i ? "\t" : "", c[i].title);
+		buf_addf(out, "%s%s", i ? "\t" : "",
+			 l->title[i] ? l->title[i] : c[i].title);
 	buf_addc(out, '\n');
 	for (size_t r = 0; r < l->rows; r++) {
 		for (int i = 0; c[i].name; i++) {

@@ -7,7 +7,7 @@
 #include "core/words.h"
 #include "ui/app.h"
 
-enum { COUNT_MAX = 100000 };
+enum { COUNT_MAX = 20000, TITLE_CELLS = 12, FILTER_CELLS = 30 };
 
 enum { COL_STATE, COL_WHAT = OPS_WHAT_COLUMN, COL_FORM, COL_STUDY, COL_SITE, COL_ENDPOINT,
        COL_TROUBLE, COL_ATTEMPTS, COL_AGE, COL_BACK, COL_WHO, COL_NOTES };
@@ -45,6 +45,23 @@ const struct list_column ops_columns[] = {
 
 /* --- texts ------------------------------------------------------------- */
 
+/* An answer in JSON, read as words: without its brackets and quotes. */
+static void add_said(struct buf *out, const char *text)
+{
+	if (*text != '{' && *text != '[') {
+		buf_adds(out, text);
+		return;
+	}
+	for (; *text; text++) {
+		if (strchr("{}[]\"", *text))
+			continue;
+		buf_addc(out, *text);
+		if ((*text == ':' || *text == ',') &&
+		    (text[1] == '"' || text[1] == '{' || text[1] == '['))
+			buf_addc(out, ' ');
+	}
+}
+
 /* What was said when it went wrong; of the others why they stand still. */
 void ops_trouble(const struct view_op *row, struct buf *out)
 {
@@ -54,7 +71,7 @@ void ops_trouble(const struct view_op *row, struct buf *out)
 	if (failed && row->http_status)
 		buf_addf(out, "%d ", row->http_status);
 	if (failed && op->error && *op->error)
-		buf_adds(out, op->error);
+		add_said(out, op->error);
 	else if (failed)
 		buf_adds(out, op_reason_words(op->reason));
 	else if (row->why && *row->why)
@@ -303,11 +320,17 @@ bool ops_rows_sort(struct list *l, const char *column, struct buf *error)
 void ops_title(const struct list *l, const struct area *a, const char *title,
 	       const char *by)
 {
-	struct buf text = BUF_INIT;
-	int col;
+	struct buf text = BUF_INIT, name = BUF_INIT;
+	int col, room;
 
 	list_where(l, &text);
-	col = draw_text(a, 0, 0, STYLE(TITLE), title);
+	/* Foreign words must not push ours away. */
+	room = a->cols - (int)text.len - 4 - (by ? (int)strlen(by) + 3 : 0) -
+	       (l->person_filter ? FILTER_CELLS : 0);
+	utf8_fit(&name, span_of(title), room > TITLE_CELLS ? room :
+		 TITLE_CELLS, a->grid->ascii);
+	col = draw_fmt(a, 0, 0, STYLE(TITLE), "%s", buf_text(&name));
+	buf_release(&name);
 	col = draw_text(a, 0, col + 2, STYLE(DIM), buf_text(&text));
 	if (by)
 		col = draw_text(a, 0, col + 3, STYLE(DIM), by);

@@ -12,7 +12,7 @@
 
 enum { COL_STATE, COL_WHAT, COL_ENDPOINT, COL_JOB, COL_WORD, COL_POLLS,
        COL_NEXT, COL_BUDGET, COL_LEFT, COL_AGE };
-enum { BAR_CELLS = 8 };
+enum { BAR_CELLS = 6 };
 
 static const char states[] = "state:polling,unwatched";
 static const char rule[] = "stopped watching, the vendor may still finish: "
@@ -21,18 +21,18 @@ static const char rule[] = "stopped watching, the vendor may still finish: "
 static const struct list_column columns[] = {
 	[COL_STATE] = {.name = "state", .title = "", .width = 1, .order = -1},
 	[COL_WHAT] = {.name = "subject", .title = "Subject, form, event",
-		      .width = 18, .grow = 3, .order = VIEW_SUBJECT,
+		      .width = 17, .grow = 3, .order = VIEW_SUBJECT,
 		      .slow = true},
 	[COL_ENDPOINT] = {.name = "endpoint", .title = "Endpoint",
-			  .width = 13, .from_cols = 96,
+			  .width = 9, .grow = 1, .from_cols = 70,
 			  .order = VIEW_ENDPOINT, .slow = true},
-	[COL_JOB] = {.name = "job", .title = "Job", .width = 10, .grow = 1,
+	[COL_JOB] = {.name = "job", .title = "Job", .width = 8, .grow = 1,
 		     .order = -1},
-	[COL_WORD] = {.name = "word", .title = "Vendor says", .width = 11,
+	[COL_WORD] = {.name = "word", .title = "Vendor says", .width = 10,
 		      .grow = 1, .order = -1},
 	[COL_POLLS] = {.name = "polls", .title = "Polls", .width = 5,
 		       .right = true, .order = -1},
-	[COL_NEXT] = {.name = "next", .title = "Next", .width = 9,
+	[COL_NEXT] = {.name = "next", .title = "Next", .width = 8,
 		      .order = VIEW_DUE},
 	[COL_BUDGET] = {.name = "budget", .title = "Budget",
 			.width = BAR_CELLS, .from_cols = 60, .order = -1},
@@ -102,7 +102,7 @@ static void put_next(struct list_row *to, const struct filling *f,
 	if (op->state == OP_UNWATCHED)
 		put(to, COL_NEXT, STYLE(DIM), "never");
 	else if (poll->last_look)
-		put(to, COL_NEXT, STYLE(BAD), "last look");
+		put(to, COL_NEXT, STYLE(BAD), "last");
 	else if (op->due_at_ms <= f->room->now_ms)
 		put(to, COL_NEXT, STYLE(TEXT), "now");
 	else {

@@ -2,7 +2,9 @@
 
 #include "ui/ops_rows.h"
 
-static const struct list_column columns[] = { GROUPS_COLUMNS("What the vendor says") };
+static const struct list_column columns[] = {
+	GROUPS_COLUMNS("What the vendor says", 96)
+};
 static const struct list_ops groups = {
 	.columns = columns, .load = groups_load, .whole = true,
 	.loaded = groups_loaded,

@@ -66,6 +66,12 @@ tests_test_audit_SOURCES = tests/test_audit.c tests/room.h
 tests_test_audit_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_audit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_audit_LDADD = $(STORE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_pool
+TESTS += tests/test_pool
+tests_test_pool_SOURCES = tests/test_pool.c tests/check.h
+tests_test_pool_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_pool_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_pool_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_intake
 TESTS += tests/test_intake
 tests_test_intake_SOURCES = tests/test_intake.c tests/room.h

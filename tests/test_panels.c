@@ -407,7 +407,7 @@ static void audit_has_presets_and_words_of_its_own(void **state)
 	pump();
 	text = draw_panel(t.panel, 21, 100);
 	has(text, "discards (o)");
-	has(text, "act discard");
+	has(text, "discard 1");
 	has_not(text, "submitted");
 	assert_true(t.panel->ops->by(t.panel, DO_GROUP, "all", &error));
 	pump();

@@ -2,13 +2,15 @@
  * audit_load.c - see audit.h. From a page of the trail to rows of the list.
  *
  * What narrows the trail is decided record by record. A question therefore
- * looks at SCAN_MOST records at most; where it stopped stands a row whose id
- * is the record it stopped at, and the list goes on from there.
+ * looks for so long and no longer; where it stopped stands a row whose id is
+ * the record it stopped at, and the list goes on from there.
  */
+#define _GNU_SOURCE
 #include "ui/audit.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/hash.h"
 #include "core/json.h"
@@ -16,7 +18,8 @@
 #include "core/words.h"
 #include "ui/amount.h"
 
-enum { SCAN_STEP = 10000, SCAN_MOST = 200000, PAGE_USUAL = 100 };
+enum { SCAN_STEP = 10000, SCAN_FIRST_MS = 300, SCAN_MS = 2000,
+       PAGE_USUAL = 100 };
 enum { COL_SEQ, COL_AT, COL_WHO, COL_WHAT, COL_CHANGE, COL_ABOUT, COL_WHY,
        COLUMNS };
 
@@ -28,7 +31,7 @@ static const struct list_column columns[] = {
 	[COL_WHO] = {.name = "who", .title = "who", .width = 14, .grow = 2,
 		     .order = -1},
 	[COL_WHAT] = {.name = "what", .title = "what", .width = 15,
-		      .grow = 1, .order = -1},
+		      .grow = 2, .order = -1},
 	[COL_CHANGE] = {.name = "change", .title = "old, new", .width = 17,
 			.grow = 1, .order = -1},
 	[COL_ABOUT] = {.name = "about", .title = "about", .width = 20,
@@ -199,6 +202,14 @@ static void who_text(const struct json *doc, struct buf *out)
 		buf_adds(out, ", signed");
 }
 
+static void type_words(const char *type, struct buf *out)
+{
+	for (const char *p = type; *p; p++)
+		buf_addc(out, *p == '_' ? ' ' : *p);
+	buf_addc(out, ' ');
+}
+
+/* "send 2: commit", "replay 357", "refused: discard", "circuit changed" */
 static void what_text(const struct audit_row *row, const struct json *doc,
 		      struct buf *out)
 {
@@ -220,13 +231,14 @@ static void what_text(const struct audit_row *row, const struct json *doc,
 			buf_adds(out, "ended");
 		return;
 	}
-	for (const char *p = row->type; *p; p++)
-		buf_addc(out, *p == '_' ? ' ' : *p);
-	buf_addc(out, ' ');
-	if (!member(doc, "/kind", out))
+	if (!strcmp(row->type, "act_refused"))
+		buf_adds(out, "refused: ");
+	else if (strcmp(row->type, "act"))
+		type_words(row->type, out);
+	if (!member_is(doc, "/kind", row->type) && !member(doc, "/kind", out))
 		member(doc, "/detail/what", out);
 	if (json_pointer(doc, 0, SPAN("/detail/items")) != JSON_NONE) {
-		buf_adds(out, " of ");
+		buf_addc(out, ' ');
 		member(doc, "/detail/items", out);
 	}
 }
@@ -428,12 +440,21 @@ static void searched_row(struct list_ask *ask, int64_t seq, bool before)
 		rows_rotate(ask, ask->rows - 1);
 }
 
+static int64_t steady_now_ms(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+}
+
 static int load_page(struct loading *l, struct view *view,
 		     struct view_trail *t)
 {
 	struct list_ask *ask = l->ask;
 	bool back = t->before != 0;
-	int64_t scanned = 0;
+	int64_t until = steady_now_ms() +
+			(t->after || back ? SCAN_MS : SCAN_FIRST_MS);
 	int rc;
 
 	for (;;) {
@@ -447,11 +468,10 @@ static int load_page(struct loading *l, struct view *view,
 		if (back)
 			rows_rotate(ask, had);
 		ask->more = end.more;
-		scanned += end.scanned;
 		if (!end.more || (int)ask->rows >= ask->limit ||
 		    !end.stopped_at || !end.scanned)
 			return ST_OK;
-		if (scanned >= SCAN_MOST) {
+		if (steady_now_ms() >= until) {
 			searched_row(ask, end.stopped_at, back);
 			return ST_OK;
 		}
@@ -479,7 +499,6 @@ static int load_last(struct loading *l, struct view *view,
 	first.limit = 1;
 	rc = view_trail(view, &first, &(struct view_trail_end){0},
 			take_record, l);
-	ask->more = ask->rows >= (size_t)limit;
 	return rc;
 }
 

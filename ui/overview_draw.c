@@ -12,8 +12,8 @@
 #include "core/words.h"
 #include "ui/amount.h"
 
-enum { TAIL_MIN = 3, BAR = 2, COUNT = 6, WORDS_MAX = 84, STATE_MIN = 22, SPARK_MIN = 12,
-       EVENT_NAME = 12 };
+enum { TAIL_MIN = 3, BAR = 2, COUNT = 7, WORDS_MAX = 84, STATE_MIN = 22,
+       SPARK_MIN = 12, EVENT_NAME = 12 };
 
 /* Columns of the endpoints; from P50 on where there is room. */
 enum { E_NAME, E_STATE, E_QUEUE, E_OLDEST, E_FLIGHT, E_OK, E_LAST, E_P50,
@@ -126,8 +126,8 @@ static struct need_columns need_columns(const struct overview *o, int cols)
 	for (size_t i = 0; i < o->needs.n; i++)
 		if (strcmp(need_who(o, &o->needs.v[i]), "-"))
 			c.who = 8;
-	c.words = cols - BAR - COUNT - 1 - c.where - c.oldest - c.who - c.key - 3 -
-		  (c.who > 0);
+	c.words = cols - BAR - COUNT - 1 - c.where - c.oldest - c.who -
+		  c.key - 3 - (c.who > 0);
 	/* The eye has to find the way to the next column. */
 	if (c.words > WORDS_MAX)
 		c.words = WORDS_MAX;

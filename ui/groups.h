@@ -78,7 +78,8 @@ enum { GROUPS_NEVER = 100000 };
 			 .right = true, .from_cols = 60, \
 			 .order = GROUPS_BY_BACK}, \
 	[GROUPS_TRIAGE] = {.name = "triage", .title = "Triage", .width = 11, \
-			   .from_cols = (triage_from_), .order = GROUPS_BY_TRIAGE}, \
+			   .from_cols = (triage_from_), \
+			   .order = GROUPS_BY_TRIAGE}, \
 	[GROUPS_LAST] = {.name = "last", .title = "Last", .width = 6, \
 			 .right = true, .from_cols = 100, .order = -1}, \
 	[GROUPS_FIRST] = {.name = "first", .title = "First", .width = 6, \

@@ -16,8 +16,7 @@ void input_init(struct input *in)
 void input_release(struct input *in)
 {
 	buf_wipe(&in->paste);		/* it may have been a password */
-	explicit_bzero(in->byte, sizeof(in->byte));
-	input_init(in);
+	input_init(in);			/* which is zeros */
 }
 
 void input_name(struct input *in, const char *sequence, enum key_name name)
@@ -49,7 +48,7 @@ static void drop(struct input *in, size_t n)
 	assert(n <= in->len);
 	in->len -= n;
 	memmove(in->byte, in->byte + n, in->len);
-	explicit_bzero(in->byte + in->len, n);
+	memset(in->byte + in->len, 0, n);
 }
 
 static enum input_result named(struct input *in, size_t n,

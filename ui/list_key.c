@@ -131,7 +131,13 @@ static void mark_range(struct list *l)
 			  "one and press V");
 		return;
 	}
-	for (size_t i = from < to ? from : to; i <= (from < to ? to : from); i++)
+	if (from > to) {
+		size_t last = from;
+
+		from = to;
+		to = last;
+	}
+	for (size_t i = from; i <= to; i++)
 		mark_add(l, &l->row[i]);
 	memcpy(l->mark_last, l->cursor, sizeof(l->cursor));
 }

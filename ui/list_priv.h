@@ -1,6 +1,7 @@
 /*
- * list_priv.h - floor S: between list.c (questions and answers), list_key.c
- * (what people do) and list_draw.c.
+ * list_priv.h - floor S: between list.c (life and questions), list_answer.c
+ * (what an answer makes of the window), list_key.c (what people do) and
+ * list_draw.c.
  */
 #ifndef EDCSYNC_UI_LIST_PRIV_H
 #define EDCSYNC_UI_LIST_PRIV_H
@@ -23,6 +24,11 @@ enum list_kind {
 };
 #define LIST_WANT(kind) (1u << (kind))
 
+void list_take(struct list *, enum list_kind, struct list_ask *);
+void list_row_release(struct list_row *);
+void list_rows_free(struct list_row *, size_t n);
+void list_id_set(char dst[LIST_ID_BYTES], const char *id);
+size_t list_window_max(const struct list *);
 /* Now, instead of what is under way. */
 void list_ask_now(struct list *, enum list_kind);
 /* As soon as nothing else is under way. */

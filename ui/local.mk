@@ -3,6 +3,7 @@ noinst_LIBRARIES += libui.a
 libui_a_SOURCES = ui/app.c ui/app.h ui/app_priv.h
 libui_a_SOURCES += ui/app_key.c
 libui_a_SOURCES += ui/command.c
+libui_a_SOURCES += ui/digest.c
 libui_a_SOURCES += ui/frame.c
 libui_a_SOURCES += ui/level.c
 libui_a_SOURCES += ui/panel.c
@@ -47,12 +48,14 @@ libui_a_SOURCES += ui/groups_foot.c
 libui_a_SOURCES += ui/groups_load.c
 libui_a_SOURCES += ui/polls.c
 libui_a_SOURCES += ui/rejected.c
+libui_a_SOURCES += ui/copy.c ui/copy.h
 libui_a_SOURCES += ui/dialog.c ui/dialog.h ui/dialog_priv.h
 libui_a_SOURCES += ui/dialog_draw.c
 libui_a_SOURCES += ui/guard.c ui/guard.h
 libui_a_SOURCES += ui/input.c ui/input.h
 libui_a_SOURCES += ui/keys.c ui/keys.h
 libui_a_SOURCES += ui/list.c ui/list.h ui/list_priv.h
+libui_a_SOURCES += ui/list_answer.c
 libui_a_SOURCES += ui/list_draw.c
 libui_a_SOURCES += ui/list_key.c
 libui_a_SOURCES += ui/pager.c
@@ -106,7 +109,7 @@ endif
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test_list
 TESTS += tests/test_list
-tests_test_list_SOURCES = tests/test_list.c tests/check.h
+tests_test_list_SOURCES = tests/test_list.c tests/list_stub.h tests/check.h
 tests_test_list_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_list_LDADD = $(UI_LIBS) $(TEST_LIBS)
 endif

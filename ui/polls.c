@@ -20,7 +20,7 @@ static const char rule[] = "stopped watching, the vendor may still finish: "
 
 static const struct list_column columns[] = {
 	[COL_STATE] = {.name = "state", .title = "", .width = 1, .order = -1},
-	[COL_WHAT] = {.name = "subject", .title = "Subject, form, event",
+	[COL_WHAT] = {.name = "subject", .title = "Subject, form",
 		      .width = 17, .grow = 3, .order = VIEW_SUBJECT,
 		      .slow = true},
 	[COL_ENDPOINT] = {.name = "endpoint", .title = "Endpoint",

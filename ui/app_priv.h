@@ -7,6 +7,7 @@
  *   status.c   the app's own questions: status and pulse
  *   frame.c    all that is drawn around a panel
  *   tell.c     for others: copy, command line, export, help
+ *   digest.c   what happened since a time
  *
  * All of it belongs to the main thread.
  */
@@ -104,6 +105,9 @@ void histories_free(struct app *);
 /* command.c */
 void command_run(struct app *, const char *line);
 const struct ui_command *command_find(const char *name, size_t n);
+
+/* digest.c: `:digest` */
+bool digest_ask(struct app *, const char *args, struct buf *error);
 
 /* Another thread's answer in words, shown when it comes (tell.c). */
 void tell_verify(struct app *);

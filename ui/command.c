@@ -331,6 +331,11 @@ static bool run_verify(struct app *app, const char *args, struct buf *error)
 	return true;
 }
 
+static bool run_digest(struct app *app, const char *args, struct buf *error)
+{
+	return digest_ask(app, args, error);
+}
+
 const struct ui_command ui_commands[] = {
 	{"overview", "", "panel 1", run_overview, NULL},
 	{"attempts", "", "panel 2", run_attempts, NULL},
@@ -359,6 +364,8 @@ const struct ui_command ui_commands[] = {
 	{"probe", "ENDPOINT", "try it now", run_probe, endpoint_names},
 	{"signin", "", "say who you are", run_signin, NULL},
 	{"signout", "", "nobody is signed in any more", run_signout, NULL},
+	{"digest", "[SINCE]", "what happened: 12h, 3d, 18:00; without: a day",
+	 run_digest, NULL},
 	{"verify", "", "check the whole audit trail, beside the screen",
 	 run_verify, NULL},
 	{"export", "", "write the list to a file", run_export, NULL},

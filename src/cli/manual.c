@@ -6,6 +6,8 @@
 #include "cli/options.h"
 
 #include "config.h"
+#include "ui/app.h"
+#include "ui/keys.h"
 
 #include <string.h>
 
@@ -151,18 +153,97 @@ static const struct man_part program_tail[] = {
 	{"\"SEE ALSO\"", ".BR edcsim (1),\n.BR edcsync.json (5)\n"},
 };
 
+/* The console: its keys and commands, from the tables that it works by. */
+
+static void key_rows(struct buf *out, const char *section)
+{
+	for (int a = 0; a < ACTION_COUNT; a++) {
+		if (strcmp(action_rows[a].section, section))
+			continue;
+		buf_adds(out, ".TP\n.B \"");
+		if (a == DO_PANEL)
+			buf_adds(out, "1 \\- 8");
+		else
+			roff(out, action_rows[a].keys);
+		buf_adds(out, "\"\n");
+		roff(out, action_rows[a].words);
+		buf_adds(out, ".\n");
+	}
+}
+
+static bool section_seen(int before)
+{
+	for (int a = 0; a < before; a++)
+		if (!strcmp(action_rows[a].section,
+			    action_rows[before].section))
+			return true;
+	return false;
+}
+
+static void command_rows(struct buf *out)
+{
+	for (const struct ui_command *c = ui_commands; c->name; c++) {
+		buf_adds(out, ".TP\n\\fB:");
+		roff(out, c->name);
+		buf_adds(out, "\\fR");
+		if (c->usage[0]) {
+			buf_adds(out, " \\fI");
+			roff(out, c->usage);
+			buf_adds(out, "\\fR");
+		}
+		buf_addc(out, '\n');
+		roff(out, c->words);
+		buf_adds(out, ".\n");
+	}
+}
+
+static void manual_console(struct buf *out)
+{
+	buf_adds(out, ".SS \"The console\"\n");
+	roff(out,
+"Eight panels: Overview, Attempts, Circuits, Polls, Reconcile, Dead letters,\n"
+"Rejected, Audit. Any of them opens into lists, a subject's sheet or the\n"
+"inspector of one operation. It reads the store and files acts; what is on\n"
+"the wire goes on beside it. It opens without signing in and asks at the\n"
+"first act. It needs 40 columns and 8 rows, and uses what more there is.\n");
+	buf_adds(out, ".PP\nKeys mean the same everywhere; C\\-x is Ctrl with x, "
+		 "and ? shows those of the place one is in.\n");
+	for (int a = 0; a < ACTION_COUNT; a++) {
+		if (section_seen(a))
+			continue;
+		buf_adds(out, ".PP\n.I \"");
+		roff(out, action_rows[a].section);
+		buf_adds(out, "\"\n");
+		key_rows(out, action_rows[a].section);
+	}
+	buf_adds(out, ".PP\n.I \"Commands, after a colon (Tab completes)\"\n");
+	command_rows(out);
+	buf_adds(out, ".PP\nThemes, by \\fB\\-\\-theme\\fR or "
+		 "\\fB:theme\\fR:\n");
+	for (const struct theme *t = themes; t->name; t++) {
+		buf_adds(out, ".TP\n.B ");
+		roff(out, t->name);
+		buf_addc(out, '\n');
+		roff(out, t->words);
+		buf_adds(out, ".\n");
+	}
+}
+
 static void manual_program(struct buf *out)
 {
 	head(out, "EDCSYNC", 1, "User Commands", "deliver clinical-trial "
 	     "records to EDC systems and repair what did not go through");
-	buf_adds(out, ".SH SYNOPSIS\n.B edcsync\n.I COMMAND\n"
+	buf_adds(out, ".SH SYNOPSIS\n.B edcsync\n[\\fIOPTION\\fR]...\n.br\n"
+		 ".B edcsync\n.I COMMAND\n"
 		 "[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n"
 		 ".SH DESCRIPTION\n");
 	roff(out,
 "edcsync takes records as JSON lines, sends each to its EDC system exactly\n"
 "once as far as anybody can prove it, and keeps a chained, signed audit trail\n"
 "of every attempt and every human act. What it cannot settle by itself waits\n"
-"for a person: nothing is dropped.\n");
+"for a person: nothing is dropped.\n"
+"Without a command it opens the console: see \"The console\" below.\n");
+	manual_console(out);
 	buf_adds(out, ".SH COMMANDS\n");
 	for (const struct command *c = commands; c->name; c++)
 		command(out, c);

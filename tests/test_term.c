@@ -196,9 +196,13 @@ static void is_clean(void)
 
 static void ends_with(int status)
 {
+	struct buf tail = BUF_INIT;
+
 	assert_true(vt_wait_end(&vt, VT_LONG_MS));
-	assert_true(WIFEXITED(vt.status));
-	assert_int_equal(WEXITSTATUS(vt.status), status);
+	vt_tail(&vt, 2000, &tail);
+	check_row(WIFEXITED(vt.status) && WEXITSTATUS(vt.status) == status,
+		  "%x: %s", vt.status, buf_text(&tail));
+	buf_release(&tail);
 }
 
 static bool raw_has(const char *bytes)

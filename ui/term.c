@@ -354,10 +354,12 @@ static const struct theme *theme_wished(const struct term *t,
 struct term *term_open(const struct term_options *options, struct buf *error)
 {
 	struct termios before;
+	TERMINAL *looked_at;
 	struct term *t;
 
 	if (!usable(error))
 		return NULL;
+	looked_at = cur_term;
 	if (tcgetattr(STDIN_FILENO, &before) != 0) {
 		buf_addf(error, "the console cannot read the terminal's modes:"
 			 " %s", strerror(errno));
@@ -380,6 +382,8 @@ struct term *term_open(const struct term_options *options, struct buf *error)
 		return NULL;
 	}
 	t->screen = newterm(NULL, stdout, stdin);
+	if (cur_term != looked_at)	/* it read the same again */
+		del_curterm(looked_at);
 	if (!t->screen) {
 		buf_adds(error, "the console cannot start the terminal");
 		term_close(t);

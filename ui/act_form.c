@@ -52,12 +52,9 @@ static void slice_ask(struct dialog *d)
 /* Nothing more can be done here but read and leave. */
 static void only_cancel(struct dialog *d)
 {
-	static const char *const fields[] = {"code", "why", "evidence",
-		"until", "target", "id", "password", "meaning", "number"};
 	const struct act_form *form = dialog_ctx(d);
 
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		dialog_show_field(d, fields[i], false);
+	act_hide_fields(d);
 	for (int i = 1; i < ACT_BUTTONS_MAX && form->button[i] !=
 	     ACT_VERB_COUNT; i++)
 		dialog_show_button(d, i, false);

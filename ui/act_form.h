@@ -32,6 +32,7 @@ const char *act_title(enum act_verb);
 bool act_engine_runs(struct app *);
 size_t act_bulk(struct app *);
 void act_words(struct dialog *, struct act_form *);
+void act_hide_fields(struct dialog *);
 void act_progress(struct dialog *, const struct act_form *);
 bool act_asks_number(const struct act_form *, bool evidence);
 bool act_asks_signature(const struct act_form *, bool evidence);

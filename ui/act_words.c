@@ -221,6 +221,15 @@ void act_words(struct dialog *d, struct act_form *form)
 	show_fields(d, form);
 }
 
+void act_hide_fields(struct dialog *d)
+{
+	static const char *const fields[] = {"code", "why", "evidence",
+		"until", "target", "id", "password", "meaning", "number"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		dialog_show_field(d, fields[i], false);
+}
+
 void act_progress(struct dialog *d, const struct act_form *form)
 {
 	static const char *const words[] = {
@@ -239,9 +248,11 @@ void act_progress(struct dialog *d, const struct act_form *form)
 	else
 		dialog_word(d, UI_WAIT, "%s: %zu of %zu", words[run->phase],
 			    run->at, run->list->n);
-	if (form->acting)
-		dialog_word(d, UI_DIM, form->stop ? "stopping after this piece"
-			    : "Esc stops it; what is done stays done");
+	if (!form->acting)
+		return;
+	act_hide_fields(d);
+	dialog_word(d, UI_DIM, form->stop ? "stopping after this piece" :
+		    "Esc stops it; what is done stays done");
 }
 
 static void say_signed(const struct app *app, const struct act_run *run,
@@ -262,17 +273,19 @@ static void say_end(struct app *app, const struct act_run *run, bool stopped,
 		    struct buf *out)
 {
 	const struct tally *t = &run->done;
+	int64_t all = stopped ? (int64_t)chosen_count(run->list, run->marks) :
+		      t->all;
 	bool asked = run->verb == ACT_CHECK || run->verb == ACT_PROBE;
 
 	if (run->verb == ACT_DISCARD && t->good)
 		buf_addf(out, "%" PRId64 " of %" PRId64 " discarded; u undoes "
-			 "it", t->good, t->all);
-	else if (t->all == 1)
+			 "it", t->good, all);
+	else if (all == 1 && t->n)
 		buf_addf(out, "%s: %s", act_verb_name(run->verb),
 			 t->v[0].first);
 	else
 		buf_addf(out, "%s: %" PRId64 " of %" PRId64 " %s",
-			 act_verb_name(run->verb), t->good, t->all,
+			 act_verb_name(run->verb), t->good, all,
 			 asked ? "asked" : "done");
 	if (stopped)
 		buf_adds(out, "; stopped, the others were not touched");

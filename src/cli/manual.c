@@ -214,7 +214,9 @@ static void manual_console(struct buf *out)
 		buf_adds(out, ".PP\n.I \"");
 		roff(out, action_rows[a].section);
 		buf_adds(out, "\"\n");
+		buf_adds(out, ".PD 0\n");
 		key_rows(out, action_rows[a].section);
+		buf_adds(out, ".PD\n");
 	}
 	buf_adds(out, ".PP\n.I \"Commands, after a colon (Tab completes)\"\n");
 	command_rows(out);

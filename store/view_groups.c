@@ -1,9 +1,9 @@
 /*
  * view_groups.c - see view.h. Dead letters and rejected ones in groups.
  *
- * Three ways to the same rows: the counters of the write side; SQL over the
- * handles that a filter gives; and where SQLite cannot say the filter, the
- * rows themselves, added up here.
+ * Three ways to the same groups: the counters of the write side; the few
+ * columns that are counted, of all rows that a filter gives; and where SQLite
+ * cannot say the filter, the rows themselves.
  */
 #include "store/view_priv.h"
 
@@ -223,59 +223,51 @@ static void take_older(struct view_group *to, int64_t since_ms)
 		to->oldest_ms = since_ms;
 }
 
-/* From the rows, in SQL */
+/* From columns */
 
-static void aggregate_sql(const struct groups *g, struct buf *sql)
+static void add_some(struct groups *g, char *key, int64_t endpoint,
+		     const struct view_group *some, int64_t since_ms)
 {
-	struct buf rows = BUF_INIT;
+	struct group *to = group_of(g, key, endpoint);
 
-	plan_handles(&g->plan, &rows);
-	buf_addf(sql, "SELECT %s AS key, min(o.endpoint), max(o.endpoint),"
-		 " count(*) AS n, sum(o.flags & 1),"
-		 " sum(o.flags & 3 = 0 AND o.absent_at_ms > 0),"
-		 " sum(o.flags & 3 = 2), sum(o.replays > 0), min(o.rest_ms)"
-		 " FROM (%s) q CROSS JOIN operation o ON o.op = q.op%s"
-		 " GROUP BY key ORDER BY n DESC, key LIMIT ?3",
-		 ways[g->by].key, buf_text(&rows),
-		 strstr(ways[g->by].key, "r.") ?
-		 " CROSS JOIN record r ON r.id = o.scope" : "");
-	buf_release(&rows);
+	to->out.n++;
+	to->out.maybe += some->maybe;
+	to->out.absent += some->absent;
+	to->out.partly += some->partly;
+	to->out.back += some->back;
+	take_older(&to->out, since_ms);
 }
 
-static void read_row(struct groups *g, struct query *q)
-{
-	int64_t endpoint = query_col_int(q, 1);
-	struct view_group some = {
-		.n = query_col_int(q, 3), .maybe = query_col_int(q, 4),
-		.absent = query_col_int(q, 5), .partly = query_col_int(q, 6),
-		.back = query_col_int(q, 7)};
-	struct group *to;
-
-	if (query_col_int(q, 2) != endpoint)
-		endpoint = -1;
-	to = group_of(g, xstrdup(query_col_text(q, 0)), endpoint);
-	add_up(&to->out, &some);
-	take_older(&to->out, query_col_int(q, 8));
-}
-
+/* Added up here: SQLite would sort a million rows for it. */
 static int aggregate(struct groups *g)
 {
-	struct buf sql = BUF_INIT;
+	struct buf sql = BUF_INIT, columns = BUF_INIT;
 	struct query *q;
 	int rc;
 
-	aggregate_sql(g, &sql);
+	buf_addf(&columns, "%s, o.endpoint, o.flags & 1, o.flags & 3 = 0"
+		 " AND o.absent_at_ms > 0, o.flags & 3 = 2, o.replays > 0,"
+		 " o.rest_ms", ways[g->by].key);
+	plan_select(&g->plan, buf_text(&columns), &sql);
 	q = db_query_new(g->view->db, buf_text(&sql), DB_HERE);
-	query_int(q, 3, limit_of(g));
 	plan_bind(&g->plan, q);
-	while ((rc = query_step(q)) == ST_OK)
-		read_row(g, q);
+	while ((rc = query_step(q)) == ST_OK) {
+		struct view_group one = {
+			.maybe = query_col_int(q, 2),
+			.absent = query_col_int(q, 3),
+			.partly = query_col_int(q, 4),
+			.back = query_col_int(q, 5)};
+
+		add_some(g, xstrdup(query_col_text(q, 0)),
+			 query_col_int(q, 1), &one, query_col_int(q, 6));
+	}
 	query_free(q);
 	buf_release(&sql);
+	buf_release(&columns);
 	return rc < 0 ? rc : ST_OK;
 }
 
-/* From the rows, here */
+/* From rows */
 
 static char *key_of(const struct groups *g, const struct op *op)
 {
@@ -296,14 +288,12 @@ static int look_at(void *ctx, const struct view_op *row)
 	struct groups *g = ctx;
 	const struct op *op = &row->op;
 	struct view_group one = {
-		.n = 1, .maybe = op_there(op) == THERE_MAYBE,
+		.maybe = op_there(op) == THERE_MAYBE,
 		.absent = op_there(op) == THERE_ABSENT,
 		.partly = op_there(op) == THERE_PARTLY,
 		.back = op->replays > 0};
-	struct group *to = group_of(g, key_of(g, op), op->endpoint);
 
-	add_up(&to->out, &one);
-	take_older(&to->out, op->state_since_ms);
+	add_some(g, key_of(g, op), op->endpoint, &one, op->state_since_ms);
 	return 0;
 }
 

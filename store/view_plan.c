@@ -298,7 +298,7 @@ static void make_arms(const struct plan *p, enum view_order order,
 /* SQL */
 
 static void add_from(const struct plan *p, const struct arm *arm,
-		     struct buf *sql)
+		     const char *columns, struct buf *sql)
 {
 	const char *where = buf_text(&p->filter.where);
 
@@ -306,7 +306,7 @@ static void add_from(const struct plan *p, const struct arm *arm,
 		buf_addf(sql, " FROM operation o INDEXED BY %s", arm->index);
 	else
 		buf_adds(sql, " FROM operation o NOT INDEXED");
-	if (strstr(where, "r.") || (arm->key && strstr(arm->key, "r.")))
+	if (strstr(where, "r.") || strstr(columns, "r."))
 		buf_adds(sql, " CROSS JOIN record r ON r.id = o.scope");
 	buf_addf(sql, " WHERE %s AND %s", arm->where, where);
 	if (p->narrow.len)
@@ -333,7 +333,7 @@ static void add_piece(const struct plan *p, const struct arm *arm,
 		buf_adds(sql, " UNION ALL ");
 	buf_addf(sql, "SELECT op, k FROM (SELECT o.op AS op, %s AS k",
 		 arm->key ? arm->key : "0");
-	add_from(p, arm, sql);
+	add_from(p, arm, arm->key ? arm->key : "", sql);
 	if (start)
 		buf_addf(sql, " AND %s", start);
 	add_order(arm->key, "o.op", down, sql);
@@ -423,20 +423,20 @@ void plan_count(const struct plan *p, struct buf *sql)
 	buf_adds(sql, "SELECT count(*) FROM (");
 	for (size_t i = 0; i < arms.n; i++) {
 		buf_adds(sql, i ? " UNION ALL SELECT 1" : "SELECT 1");
-		add_from(p, &arms.v[i], sql);
+		add_from(p, &arms.v[i], "", sql);
 	}
 	buf_adds(sql, " LIMIT ?3)");
 }
 
-void plan_handles(const struct plan *p, struct buf *sql)
+void plan_select(const struct plan *p, const char *columns, struct buf *sql)
 {
 	struct arms arms;
 
 	assert(!p->nothing);
 	make_arms(p, VIEW_OLDEST, &arms);
 	for (size_t i = 0; i < arms.n; i++) {
-		buf_addf(sql, "%sSELECT o.op AS op", i ? " UNION ALL " : "");
-		add_from(p, &arms.v[i], sql);
+		buf_addf(sql, "%sSELECT %s", i ? " UNION ALL " : "", columns);
+		add_from(p, &arms.v[i], columns, sql);
 	}
 }
 

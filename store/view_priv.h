@@ -95,8 +95,9 @@ bool plan_sorts(const struct plan *);
 /* The same as rows of VIEW_COLUMNS. */
 void plan_columns(const struct plan *, enum plan_start, bool back,
 		  struct buf *sql);
-/* SELECT of all handles, in no order: column op. */
-void plan_handles(const struct plan *, struct buf *sql);
+/* SELECT of columns (of o; of r where they name it) of all rows, in no
+ * order. */
+void plan_select(const struct plan *, const char *columns, struct buf *sql);
 bool plan_names_endpoint(const struct plan *, int64_t endpoint);
 /* SELECT of as many 1 as rows match, at most ?3. */
 void plan_count(const struct plan *, struct buf *sql);

@@ -80,6 +80,10 @@ static void cursor_find(struct attempts *a)
 		cursor_put(a, a->live.n + a->next.n);
 		return;
 	}
+	if (!a->moved) {
+		cursor_put(a, 0);
+		return;
+	}
 	for (size_t i = 0; a->cursor_id && i < rows_all(a); i++) {
 		char *id = id_at(a, i);
 		bool same = !strcmp(id, a->cursor_id);
@@ -323,9 +327,10 @@ void due_words(const struct attempts *a, const struct due_row *due,
 {
 	static const char open[] = "circuit open, probe in ";
 	const struct end *end = ends_by_id(&a->ends, due->endpoint_id);
-	const char *why = due->why, *comma;
+	const char *why = due->why, *comma, *at = strstr(why, open);
 
-	if (end && !strncmp(why, open, sizeof(open) - 1)) {
+	if (end && at) {
+		buf_add(out, why, (size_t)(at - why));
 		buf_adds(out, open);
 		amount_left(end->state.circuit.probe_at_ms - now_ms, out);
 		return;
@@ -370,6 +375,7 @@ static unsigned open_op(struct attempts *a)
 static unsigned go(struct attempts *a, size_t at)
 {
 	a->follow = false;
+	a->moved = true;
 	cursor_put(a, at);
 	return FX_PAINT;
 }

@@ -40,6 +40,7 @@ struct attempts {
 	char *error, *filter;		/* owned; NULL none */
 	size_t cursor;			/* over all three parts */
 	char *cursor_id;		/* owned */
+	bool moved;			/* by a person; else it stays on top */
 	bool follow;			/* the newest of what is done */
 	int64_t frozen_ms;		/* the screen's time stands; 0 runs */
 	size_t top[PARTS];

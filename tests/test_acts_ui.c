@@ -473,6 +473,26 @@ static void lack_of_a_right_is_told_and_recorded(void **state)
 				" site was called' AND author = 'jd'"), 1);
 }
 
+/* Retirement holds at once, also for whoever sits there already. */
+static void a_retired_one_acts_no_more(void **state)
+{
+	int64_t id;
+
+	(void)state;
+	people(ROLE_MANAGER);
+	id = add("U1", VERDICT_RETRY);
+	act_on(DO_REPLAY, id);
+	sign_in();
+	assert_int_equal(db_exec(store_db(room.store), "UPDATE operator SET"
+		" status = 'retired'", DB_HERE), ST_OK);
+	keys("because<Tab><Right><Right><Enter>");
+	shows("is not active any more");
+	assert_null(session_actor(stub.session));
+	assert_int_equal(room_state(&room, id, NULL), OP_DEAD);
+	assert_int_equal(number("SELECT count(*) FROM audit WHERE type ="
+				" 'act_refused'"), 1);
+}
+
 static void checks_are_followed(void **state)
 {
 	int64_t id;
@@ -679,7 +699,8 @@ int main(void)
 		acts(discards_can_be_undone),
 		acts(evidence_does_not_spare_a_look_up),
 		acts(lack_of_a_right_is_told_and_recorded),
-		acts(checks_are_followed), acts(one_key_pauses_and_resumes),
+		acts(a_retired_one_acts_no_more), acts(checks_are_followed),
+		acts(one_key_pauses_and_resumes),
 		acts(the_command_line_is_the_same),
 		acts(read_only_acts_on_nothing),
 		acts(the_first_one_is_made_here),

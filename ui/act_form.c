@@ -80,6 +80,8 @@ static void over(struct dialog *d)
 		follow_begin(s, run->follow);
 	run->follow = NULL;
 	app_ask_soon(app);
+	if (run->out)
+		session_end(s);
 	if (run->error.len) {
 		dialog_words_clear(d);
 		if (run->done.all)

@@ -210,12 +210,49 @@ static void refuse(struct act_run *run, struct store *store,
 		fail(run, store_error(store));
 }
 
+/* Roles as they are now; retired, locked or with a password that somebody
+ * else set, nobody acts on. NULL, or why not. */
+static const char *standing(struct act_run *run, struct store *store)
+{
+	struct operator_row row;
+	int rc = operator_get(store, run->who.actor.id, &row);
+	const char *why = NULL;
+
+	if (rc < 0)
+		return store_error(store);
+	if (rc == ST_NONE || strcmp(row.status, "active") != 0)
+		why = "the operator who is signed in here is not active any "
+		      "more";
+	else if (row.must_change)
+		why = "somebody set this operator's password anew: it must be "
+		      "changed first";
+	run->who.roles = row.roles;
+	run->out = why != NULL;
+	operator_row_release(&row);
+	return why;
+}
+
+static bool stands(struct act_run *run, struct store *store, int64_t now_ms)
+{
+	const char *why = standing(run, store);
+
+	if (!why)
+		return true;
+	if (run->out)
+		refuse(run, store, why, now_ms);
+	if (!run->error.len)
+		fail(run, why);
+	return false;
+}
+
 static bool permitted(struct act_run *run, struct store *store,
 		      int64_t now_ms)
 {
 	struct buf why = BUF_INIT;
 	struct act act;
 
+	if (!stands(run, store, now_ms))
+		return false;
 	run_act(run, NULL, &act);
 	run->permitted = act_permitted(&act);
 	if (!run->permitted) {
@@ -336,10 +373,17 @@ static void sign(struct act_run *run, struct store *store,
 {
 	struct operator_row row;
 	struct buf words = BUF_INIT;
+	struct actor claims = run->who.actor;
 	enum sign_in how;
-	int rc = operator_sign_in(store, run->who.actor.id,
-				  buf_span(&run->said.password),
-				  &run->who.actor, room->now_ms, &how, &row);
+	int rc;
+
+	/* Until the password is known to be right it is only a claim. */
+	claims.id = claims.login ? claims.login : claims.id;
+	claims.printed_name = claims.role = NULL;
+	claims.auth = "none (OS account)";
+	rc = operator_sign_in(store, run->who.actor.id,
+			      buf_span(&run->said.password), &claims,
+			      room->now_ms, &how, &row);
 
 	buf_wipe(&run->said.password);
 	if (rc < 0) {
@@ -542,6 +586,9 @@ void run_slice(struct act_run *run, struct work_room *room)
 		sign(run, store, room);
 		break;
 	case RUN_FREEZE:
+		if (!run->at && !stands(run, store, room->now_ms))
+			break;
+		/* fall through */
 	case RUN_DO:
 		if (endpoint)
 			act_endpoint(run, store, room);

@@ -61,6 +61,7 @@ struct act_run {
 	struct tally judged;
 	size_t go, evidence, unsure;
 	bool permitted, needs_sign;
+	bool out;			/* no operator any more: signed out */
 	struct buf sign_why;
 	struct run_endpoint endpoint;
 	/* The act. */

@@ -227,6 +227,8 @@ void dialog_draw(struct dialog *d, const struct area *screen)
 	blank = in.rows > 8;
 	d->view_rows = in.rows - 1 - error - blank;
 	d->view_rows = d->view_rows < 0 ? 0 : d->view_rows;
+	d->reveal |= d->screen_rows != screen->rows;
+	d->screen_rows = screen->rows;
 	scroll(d);
 	d->box.grid->cursor_row = d->box.grid->cursor_col = -1;
 	draw_contents(d, &in);

@@ -45,7 +45,7 @@ struct dialog {
 	bool reveal;			/* the focus is to be brought in view */
 	/* As drawn last, for the mouse and for paging. */
 	struct area box;
-	int view_rows, content_rows, fields_at, buttons_row;
+	int screen_rows, view_rows, content_rows, fields_at, buttons_row;
 	int button_col[DIALOG_BUTTONS_MAX], button_end[DIALOG_BUTTONS_MAX];
 	struct pager *pager;		/* owned; NULL: a form */
 };

@@ -253,7 +253,7 @@ static void a_refusal_stays(void **state)
 	(void)state;
 	open_one(false);
 	answer = FX_NONE;
-	stub_keys("<Right><Right><Enter>");
+	stub_keys("<Left><Right><Right><Right><Right><Enter>");
 	assert_int_equal(pressed, 2);
 	assert_int_equal(stub.dialogs, 1);
 	stub_keys("<Esc>");

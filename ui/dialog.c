@@ -345,12 +345,25 @@ static void show_command_line(struct dialog *d)
 	buf_release(&text);
 }
 
+/* Along the buttons, and no further. */
+static void button_step(struct dialog *d, int step)
+{
+	int at = d->focus - d->entries;
+
+	for (at += step; at >= 0 && at < d->buttons; at += step) {
+		if (!d->button_shown[at])
+			continue;
+		d->focus = d->entries + at;
+		return;
+	}
+}
+
 static unsigned key_on_button(struct dialog *d, const struct key *k)
 {
 	if (k->kind == KEYK_NAMED && k->name == KEYN_LEFT)
-		focus_step(d, -1);
+		button_step(d, -1);
 	else if (k->kind == KEYK_NAMED && k->name == KEYN_RIGHT)
-		focus_step(d, 1);
+		button_step(d, 1);
 	else if (k->kind != KEYK_CHAR || k->ctrl || k->alt)
 		return FX_NONE;
 	else if (k->ch == '@' && d->spec.command_line)

@@ -178,6 +178,9 @@ static void tick(struct app *app)
 		return;
 	app->second = at;
 	session_tick(app->session, app_now_ms(app));
+	/* What was being typed may name a subject. */
+	if (app->prompt && session_locked(app->session))
+		prompt_close(app);
 	if (!app->frozen)
 		app_due(app, DUE_PAINT);
 }
@@ -264,8 +267,8 @@ static void begin(struct app *app)
 		if (strcmp(panels[i]->name, w->panel) == 0)
 			at = i;
 	app_switch(app, at);
-	if (w->filter && app->top->ops->filter)
-		app->top->ops->filter(app->top, w->filter);
+	if (w->filter)
+		app_filter(app, w->filter);
 	if (w->op)
 		app_push(app, inspector_new(app, w->op));
 	if (w->greeting)

@@ -43,6 +43,15 @@ static void do_filter(struct app *app)
 		    ? ops->filter_text(app->top) : NULL);
 }
 
+void app_filter(struct app *app, const char *text)
+{
+	if (app->top->ops->filter)
+		app->top->ops->filter(app->top, *text ? text : NULL);
+	else if (*text)
+		app_push(app, ops_list_new(app, text, text));
+	app_due(app, DUE_ASK | DUE_PAINT);
+}
+
 static void do_command(struct app *app)
 {
 	prompt_open(app, PROMPT_COMMAND, NULL);
@@ -204,6 +213,9 @@ static void panel_key(struct app *app, const struct key *key)
 		fx = ops->key(app->top, action, key);
 	if (fx & FX_UNHANDLED && action < ACTION_COUNT)
 		app_action(app, action, key);
+	else if (fx & FX_UNHANDLED && key->kind == KEYK_CHAR && key->ctrl &&
+		 key->ch == 'c')
+		app_toast(app, UI_INFO, "q quits");
 	app_effects(app, fx);
 }
 

@@ -74,6 +74,8 @@ void app_engine_run(struct app *, bool run);	/* of this process, if any */
 /* app_key.c */
 void app_key(struct app *, const struct key *);
 void app_quit(struct app *);		/* asks where something is lost */
+/* Narrows what is on top; where that has no list, opens one. */
+void app_filter(struct app *, const char *text);
 /* What the app itself serves of what is on top. */
 uint64_t app_can(const struct app *);
 

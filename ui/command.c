@@ -185,12 +185,7 @@ static bool run_filter(struct app *app, const char *args, struct buf *error)
 	if (ops->filter_check ? !ops->filter_check(app->top, args, error)
 			      : !filter_checked(app, args, error))
 		return false;
-	if (app->top->ops->filter) {
-		app->top->ops->filter(app->top, *args ? args : NULL);
-		app_due(app, DUE_ASK | DUE_PAINT);
-	} else if (*args) {
-		app_push(app, ops_list_new(app, args, args));
-	}
+	app_filter(app, args);
 	return true;
 }
 

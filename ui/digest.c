@@ -202,7 +202,12 @@ static void digest_done(struct job *job, void *owner)
 {
 	struct digest *d = (struct digest *)job;
 
-	pager_open(owner, "Digest", buf_text(&d->text));
+	struct app *app = owner;
+
+	/* Nothing goes on top of a lock. */
+	if (session_locked(app->session))
+		return;
+	pager_open(app, "Digest", buf_text(&d->text));
 }
 
 static void digest_drop(struct job *job)

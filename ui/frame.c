@@ -92,7 +92,7 @@ static void study_words(const struct app *app, struct buf *out)
 static void engine_segment(struct app *app, struct line *l)
 {
 	const struct app_status *s = &app->status;
-	struct segment *g = segment_add(l, 4, true, UI_OK);
+	struct segment *g = segment_add(l, 2, true, UI_OK);
 
 	if (!s->known && !app->store_silent) {
 		g->role = UI_DIM;
@@ -179,14 +179,14 @@ static void line_draw(struct app *app, struct line *l, bool bar)
 	right = screen.cols - right;
 	for (size_t i = 0; i < l->n; i++) {
 		struct segment *g = &l->segment[i];
+		int gap = g->right || col ? g->gap : 0;
 		struct style style = {.role = (uint8_t)g->role,
 			.attrs = g->rank == 1 ? UI_BOLD : 0};
 		int *at = g->right ? &right : &col;
 
 		/* Escaped above, so that its cells are known. */
-		draw_text(&screen, 0, *at + g->gap, style,
-			  buf_text(&g->text));
-		*at += segment_cells(g);
+		draw_text(&screen, 0, *at + gap, style, buf_text(&g->text));
+		*at += segment_cells(g) - g->gap + gap;
 		buf_release(&g->text);
 	}
 	if (bar)

@@ -310,15 +310,6 @@ void prompt_close(struct app *app)
 	app_due(app, DUE_PAINT);
 }
 
-static void accept_filter(struct app *app, const char *text)
-{
-	if (app->top->ops->filter)
-		app->top->ops->filter(app->top, *text ? text : NULL);
-	else if (*text)
-		app_push(app, ops_list_new(app, text, text));
-	app_due(app, DUE_ASK | DUE_PAINT);
-}
-
 /* The prompt closes before anything is done: that may open another. */
 static void accept(struct app *app)
 {
@@ -332,7 +323,7 @@ static void accept(struct app *app)
 	prompt_close(app);
 	history_add(app, kind, text);
 	if (kind == PROMPT_FILTER)
-		accept_filter(app, text);
+		app_filter(app, text);
 	else if (kind == PROMPT_COMMAND && *text)
 		command_run(app, text);
 	else if (kind == PROMPT_FIND && *text)

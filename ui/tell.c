@@ -194,6 +194,8 @@ static void verify_done(struct job *job, void *owner)
 
 	app->verified_ms = app_now_ms(app);
 	app->intact = j->intact;
+	if (session_locked(app->session))
+		return;
 	app_toast(app, j->intact ? UI_OK : UI_BAD, "audit trail: %s",
 		  j->intact ? "intact" : "not intact, or not to be read");
 	pager_open(app, "Audit trail", buf_text(&j->words));

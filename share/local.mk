@@ -26,7 +26,8 @@ embedded.c: share/embed.sh $(addprefix $(top_srcdir)/share/,$(EMBEDDED))
 	$(AM_V_GEN)$(top_srcdir)/share/embed.sh $(top_srcdir) $(EMBEDDED) >$@.tmp && mv $@.tmp $@
 CLEANFILES += embedded.c
 EXTRA_DIST += share/embed.sh $(addprefix share/,$(EMBEDDED))
-EXTRA_DIST += share/demo/make-visits.py ui/README.md .ci/run
+EXTRA_DIST += share/demo/make-visits.py ui/README.md .ci/run \
+	share/profiles/README.md
 
 # What is compiled in is installed, too: a file there can be changed.
 EMBEDDED_FILES = $(addprefix share/,$(EMBEDDED))

@@ -55,7 +55,7 @@ static void test_one_operation_alone_needs_ten(void **state)
 /* Every verdict: success forgets failures, neutral does not, failure adds. */
 static void test_three_kinds_of_outcome(void **state)
 {
-	static const char kinds[] = "++00--00+++++0++0+";
+	static const char kinds[] = "++00--00+++++0++0+0";
 
 	(void)state;
 	assert_int_equal(sizeof(kinds) - 1, VERDICT_COUNT);

@@ -4,6 +4,7 @@
  */
 #include "profiles.h"
 
+#include "core/items.h"
 #include "core/profile_cases.h"
 
 static void print_case(void *ctx, const char *name, int line, bool ok,
@@ -171,6 +172,18 @@ static void a_child_replaces_members_and_goes_first(void **state)
 	profile_free(parent);
 }
 
+#define RAVE "\"xml\": {\"ns\": {\"odm\": " \
+	"\"http://www.cdisc.org/ns/odm/v1.3\", \"mdsol\": " \
+	"\"http://www.mdsol.com/ns/odm/metadata\"}},\n"
+#define ITEMS "\"items\": [{\"json\": \"/data/*\", \"status\": \"/s\", " \
+	"\"failed\": [\"NO\"], \"taken\": [\"OK\"]}],\n"
+#define SENT "[{\"record_id\":\"1\"},{\"record_id\":\"2\"}]"
+#define ODM "<?xml version='1.0' encoding='utf-8'?>\n<ODM xmlns='http://" \
+	"www.cdisc.org/ns/odm/v1.3' xmlns:m='http://www.mdsol.com/ns/odm/" \
+	"metadata' m:ErrorDescription = 'Incorrect login. [RWS00008]'/>"
+#define RWS "<Response ReferenceNumber=\"5b\" IsTransactionSuccessful = \"0\" " \
+	"ReasonCode='RWS00024'><a n='1'/><a n='12.50'/></Response>"
+
 /* What later vendors need of the language (reference/vendors section 10). */
 static const struct {
 	const char *cond;
@@ -211,30 +224,120 @@ static const struct {
 	{"{\"header\": \"x-status\", \"regex\": \"^(ok|fine)$\"}", "", true},
 	{"{\"all\": [{\"method\": \"POST\"}, {\"mode\": \"key\"}, "
 	 "{\"status\": \"200-201\"}]}", "", true},
+
+	/* XML: attributes as such, namespaces by the profile's prefixes */
+	{"{\"xpath\": \"/Response/@IsTransactionSuccessful\", \"is\": 0}",
+	 "\xef\xbb\xbf" RWS, true},
+	{"{\"xpath\": \"/Response/@ReasonCode\", \"prefix\": \"rws\", "
+	 "\"fold\": true}", " \r\n" RWS, true},
+	{"{\"xpath\": \"/odm:ODM/@mdsol:ErrorDescription\", \"regex\": "
+	 "\"\\\\[RWS00008\\\\]\"}", ODM, true},
+	{"{\"xpath\": \"/ODM\", \"exists\": true}", ODM, false},
+	{"{\"xpath\": \"/Response/b\", \"absent\": true}", RWS, true},
+	{"{\"xpath\": \"/Response/b\", \"absent\": true}", "{}", false},
+	{"{\"xpath\": \"/Response/b\", \"absent\": true}", "<Respo", false},
+	{"{\"xpath\": \"count(/Response/a)\", \"above\": 1}", RWS, true},
+	{"{\"xpath\": \"/Response/a/@n\", \"above\": 12.4}", RWS, true},
+	{"{\"xpath\": \"/Response/a/@n\", \"above\": 12.4, \"every\": true}",
+	 RWS, false},
+	{"{\"xpath\": \"/Response/a/@n\", \"below\": 13, \"every\": true}",
+	 RWS, true},
+	{"{\"xpath\": \"/Response/@ReasonCode\", \"not_in\": [\"x\"]}", RWS,
+	 true},
+	{"{\"xpath\": \"/Response[@ReasonCode='RWS00024']\", \"exists\": "
+	 "true}", RWS, true},
+	{"{\"xpath\": \"//a\", \"nonempty\": true}", RWS, false},
+	{"{\"xpath\": \"//a\", \"exists\": true}",
+	 "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", false},
+	{"{\"body\": \"xml\"}", RWS, true},
+	{"{\"body\": \"xml\"}", "<Response>", false},
+	{"{\"body\": \"text\"}", "<Response>", true},
+	{"{\"body\": \"html\"}", "<?xml version='1.0'?> <HTML/>", true},
+	{"{\"body\": \"csv\"}", "id,code\n1,Failed\n", true},
+	{"{\"body\": \"csv\"}", "no, not at all\nmore", false},
+	{"{\"body\": \"number\"}", "3", true},
+
+	/* nested and root arrays; every one of them */
+	{"{\"json\": \"/*/*/s\", \"is\": \"x\"}",
+	 "[[{\"s\":\"y\"}],[{},{\"s\":\"x\"}]]", true},
+	{"{\"json\": \"/data/*/s\", \"is\": \"OK\", \"every\": true}",
+	 "{\"data\":[{\"s\":\"OK\"},{}]}", false},
+	{"{\"json\": \"/data/*/s\", \"absent\": true}",
+	 "{\"data\":[{},{}]}", true},
+	{"{\"json\": \"/n\", \"above\": 0}", "{\"n\":1}", true},
+	{"{\"json\": \"/n\", \"below\": 0.5}", "{\"n\":\"0.25\"}", true},
+	{"{\"json\": \"/n\", \"above\": 0}", "{\"n\":\"1 of 2\"}", false},
+	{"{\"json\": \"/n\", \"contains\": \"LOCK\", \"fold\": true}",
+	 "{\"n\":\"user_locked_out\"}", true},
+
+	/* headers, text, types */
+	{"{\"header\": \"X-Left\", \"below\": 20}", "", true},
+	{"{\"header\": \"X-Left\", \"above\": 20}", "", false},
+	{"{\"header\": \"X-None\", \"absent\": true}", "", true},
+	{"{\"text\": {\"prefix\": \"error:\"}, \"fold\": true}",
+	 "\xef\xbb\xbf ERROR: no such field", true},
+	{"{\"text\": {\"prefix\": \"error:\"}}", "ERROR: x", false},
+	{"{\"text\": {\"contains\": [\"a\", \"MySQL server\"]}}",
+	 "could not connect to the MySQL server", true},
+	{"{\"text\": {\"regex\": \"^job uuid\"}, \"fold\": true}",
+	 "Job UUID: 1", true},
+	{"{\"content_type\": [\"text/xml\"]}", "", true},
+	{"{\"content_type\": \"text/*\"}", "", true},
+	{"{\"content_type\": [\"application/json\", \"+json\"]}", "", false},
+
+	/* sent against processed: two records were sent */
+	{"{\"count\": {\"sent\": {\"json\": \"\"}, \"answer\": {\"json\": "
+	 "\"/count\"}}, \"is\": \"equal\"}", "{\"count\": 2}", true},
+	{"{\"count\": {\"sent\": {\"json\": \"/*\"}, \"answer\": [{\"json\": "
+	 "\"/count\"}, {\"json\": \"\"}]}, \"is\": \"less\"}", "\"1\"", true},
+	{"{\"count\": {\"sent\": {\"json\": \"\"}, \"answer\": {\"xpath\": "
+	 "\"/count\"}}, \"in\": [\"equal\", \"more\"]}",
+	 "<count>3</count>", true},
+	{"{\"count\": {\"sent\": {\"json\": \"/none\"}, \"answer\": "
+	 "{\"json\": \"/count\"}}, \"is\": \"unknown\"}", "{}", true},
+
+	/* what the items came to */
+	{"{\"items\": \"some_refused\"}",
+	 "{\"data\":[{\"s\":\"OK\"},{\"s\":\"NO\"}]}", true},
+	{"{\"items\": \"all_refused\"}", "{\"data\":[{\"s\":\"NO\"}]}", true},
+	{"{\"items\": \"none_refused\"}", "{\"data\":[{\"s\":\"OK\"}]}",
+	 true},
+	{"{\"items\": [\"unclear\"]}", "{\"data\":[{\"s\":\"Hm\"}]}", true},
+	{"{\"items\": \"absent\"}", "{\"data\":[]}", true},
 };
 
 static void conditions_hold_where_they_should(void **state)
 {
 	static const struct header headers[] = {
-		{SPAN("X-Status"), SPAN("fine")}};
+		{SPAN("X-Status"), SPAN("fine")}, {SPAN("X-Left"), SPAN("12")},
+		{SPAN("Content-Type"), SPAN("Text/XML; charset=utf-8")}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(conditions); i++) {
 		struct buf text = BUF_INIT;
 		struct json doc = {0};
 		struct answer answer = {.status = 200, .headers = headers,
-			.headers_n = 1, .body = span_of(conditions[i].body)};
+			.headers_n = ARRAY_SIZE(headers),
+			.body = span_of(conditions[i].body)};
 		struct profile *p;
-		struct cond_world w = {&answer, NULL, "POST", MODE_KEY};
+		struct xml_lazy xml = {0};
+		struct items_seen seen = {0};
+		struct cond_world w = {.answer = &answer, .method = "POST",
+				       .mode = MODE_KEY, .xml = &xml,
+				       .items = &seen, .payload = SPAN(SENT)};
 
-		buf_addf(&text, HEAD "\"rules\": [{\"name\": \"q\", \"if\": "
-			 "%s, \"verdict\": \"commit\"}]}", conditions[i].cond);
+		buf_addf(&text, HEAD RAVE ITEMS "\"rules\": [{\"name\": \"q\", "
+			 "\"if\": %s, \"verdict\": \"commit\"}]}",
+			 conditions[i].cond);
 		p = loaded(buf_span(&text), "cond.json");
+		xml.names = &p->xml;
+		w.levels = &p->items;
 		if (json_parse(&doc, answer.body.p, answer.body.n, 0))
 			w.doc = &doc;
 		check_row(cond_holds(&p->rules.v[0].when, &w) ==
 			  conditions[i].holds, "%s over %s",
 			  conditions[i].cond, conditions[i].body);
+		xml_lazy_release(&xml);
 		json_release(&doc);
 		buf_release(&text);
 		profile_free(p);

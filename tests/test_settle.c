@@ -37,6 +37,9 @@ static const struct {
 	{VERDICT_REJECT, "knlr", '0', '*', EV_REJECT},
 	{VERDICT_REJECT, "knl", '1', '*', EV_REJECT_LOOK},
 	{VERDICT_REJECT, "r", '1', '*', EV_REJECT},
+	{VERDICT_PARTIAL, "knlr", '*', '*', EV_REJECT},
+	{VERDICT_LOOK, "knl", '*', '*', EV_REJECT_LOOK},
+	{VERDICT_LOOK, "r", '*', '*', EV_REJECT},
 };
 
 static enum op_event send_expected(enum verdict verdict, int mode,
@@ -45,7 +48,8 @@ static enum op_event send_expected(enum verdict verdict, int mode,
 	static const char letters[] = "knlr";
 
 	/* A halt that proves nothing, and words that no send can have. */
-	if (verdict >= VERDICT_HALT)
+	if (verdict >= VERDICT_HALT && verdict != VERDICT_PARTIAL &&
+	    verdict != VERDICT_LOOK)
 		verdict = VERDICT_UNKNOWN;
 	for (size_t i = 0; i < ARRAY_SIZE(sends); i++) {
 		if (sends[i].verdict == verdict &&
@@ -77,9 +81,9 @@ static void send_is_safe(const struct scene *s, enum idem_mode mode,
 		assert_true(mode == MODE_KEY || mode == MODE_NATURAL);
 	if (unknown && op->state == OP_WAITING && op->next == NEXT_LOOK_UP)
 		assert_true(op->due_at_ms >= op->last_risk_ms + MINUTE);
-	/* Only success clears what was unknown. */
+	/* Only success clears what was unknown, be it in part. */
 	if (was_unknown && op->state != OP_COMMITTED &&
-	    op->state != OP_POLLING)
+	    op->state != OP_POLLING && !(op->flags & OP_PARTIAL))
 		assert_true(unknown);
 	if (op->state == OP_DEAD || op->state == OP_REJECTED)
 		assert_true(op->reason != REASON_NONE);
@@ -109,6 +113,48 @@ static void test_every_answer_to_a_send(void **state)
 		send_is_safe(&s, mode, unknown);
 		done(&s);
 	}
+}
+
+/* "Exists already" is ours or somebody else's: the look-up tells, and what it
+ * does not find is never sent again. */
+static void test_exists_already_is_looked_up(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene(&s, MODE_LOOKUP);
+	s.verdict.reason = REASON_EXISTS;
+	settle(&s, VERDICT_LOOK);
+	assert_int_equal(s.op.state, OP_WAITING);
+	assert_int_equal(s.op.next, NEXT_LOOK_UP);
+	assert_true(s.op.flags & OP_OUTCOME_UNKNOWN);
+	assert_int_equal(s.op.reason, REASON_EXISTS);
+	s.op.state = OP_CHECKING;
+	s.in.kind = ATTEMPT_LOOK_UP;
+	s.in.started_ms = T0 + 2 * MINUTE;
+	s.in.control_found = true;
+	settle(&s, VERDICT_ABSENT);
+	assert_int_equal(s.op.state, OP_REJECTED);
+	assert_int_equal(s.op.reason, REASON_EXISTS);
+	assert_false(s.op.flags & OP_OUTCOME_UNKNOWN);
+	done(&s);
+}
+
+static void test_refused_items_are_named(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene(&s, MODE_KEY);
+	s.verdict.items_refused = 2;
+	s.verdict.items_total = 5;
+	memcpy(s.verdict.items, "SYSBP (E12), DIABP", 19);
+	settle(&s, VERDICT_PARTIAL);
+	assert_int_equal(s.op.state, OP_REJECTED);
+	assert_int_equal(s.op.reason, REASON_PARTLY);
+	assert_string_equal(s.op.error,
+			    "2 of 5 items refused: SYSBP (E12), DIABP");
+	done(&s);
 }
 
 static void test_what_uses_an_attempt(void **state)
@@ -664,6 +710,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_answer_to_a_send),
+		cmocka_unit_test(test_exists_already_is_looked_up),
+		cmocka_unit_test(test_refused_items_are_named),
 		cmocka_unit_test(test_what_uses_an_attempt),
 		cmocka_unit_test(test_max_attempts_counts_requests),
 		cmocka_unit_test(test_not_sent_after_all),

@@ -28,6 +28,7 @@ static const struct verdict_look looks[VERDICT_COUNT] = {
 	[VERDICT_VANISHED] = {OP_DEAD, OP_OUTCOME_UNKNOWN, UI_UNKNOWN,
 			      "job gone"},
 	[VERDICT_PARTIAL] = {OP_REJECTED, 0, UI_BAD, "in part"},
+	[VERDICT_LOOK] = {OP_CHECKING, 0, UI_WAIT, "exists?"},
 };
 
 const struct verdict_look *verdict_look(enum verdict verdict)

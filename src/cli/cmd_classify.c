@@ -165,6 +165,9 @@ static void print_json(struct out *out, const struct verdict_out *v)
 	text_or_null(out, "poll_url", v->poll_url);
 	text_or_null(out, "vendor_correlation_id", v->vendor_id);
 	text_or_null(out, "code", v->code);
+	text_or_null(out, "items", v->items);
+	say_int(out, "items_refused", v->items_refused, v->items_total > 0);
+	say_int(out, "items_total", v->items_total, v->items_total > 0);
 	text_or_null(out, "excerpt", v->excerpt);
 	out_close(out, '}');
 }
@@ -185,6 +188,8 @@ static const char *verdict_means(enum verdict v)
 		[VERDICT_STILL] = "the job runs; asked again later",
 		[VERDICT_VANISHED] = "the job is not known any more",
 		[VERDICT_PARTIAL] = "some of it was refused; the end",
+		[VERDICT_LOOK] = "refused because it exists already; a "
+			"look-up tells whether that is ours",
 	};
 
 	return words[v] ? words[v] : "only a look-up answers so";
@@ -213,6 +218,9 @@ static void print_text(struct cli *cli, const struct verdict_out *v)
 	}
 	if (v->job_id[0])
 		out_printf(out, "  job    %s\n", out_safe(out, v->job_id));
+	if (v->items[0])
+		out_printf(out, "  items  %d refused: %s\n", v->items_refused,
+			   out_safe(out, v->items));
 	if (v->poll_url[0])
 		out_printf(out, "  poll   %s\n", out_safe(out, v->poll_url));
 }

@@ -3,6 +3,7 @@
 #include "core/timefmt.h"
 #include "core/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -30,6 +31,19 @@ void classify_say(struct opened *o, enum verdict verdict, const char *rule,
 		o->out->reason = REASON_REFUSED;
 }
 
+/* What is JSON but for its charset: read as ISO-8859-1, the only one that
+ * servers leave out (vendors 3.8). */
+static bool parse_latin1(struct opened *o)
+{
+	struct span body = o->answer->body;
+
+	if (utf8_valid(body))
+		return false;
+	for (size_t i = 0; i < body.n; i++)
+		utf8_encode(&o->utf8, (unsigned char)body.p[i]);
+	return json_parse(o->doc, o->utf8.p, o->utf8.len, JSON_TOLERANT);
+}
+
 void classify_open(struct opened *o, const struct classify_in *in,
 		   const struct answer *answer, struct verdict_out *out)
 {
@@ -38,14 +52,36 @@ void classify_open(struct opened *o, const struct classify_in *in,
 	out->verdict = VERDICT_UNKNOWN;
 	out->matched = true;
 	*o = (struct opened){.in = in, .answer = answer, .out = out};
+	o->xml.names = &in->profile->xml;
 	o->doc = in->scratch ? in->scratch : &o->own;
 	if (answer->transport != TRANSPORT_OK || !answer->body.n ||
-	    !json_parse(o->doc, answer->body.p, answer->body.n,
-			JSON_TOLERANT))
+	    (!json_parse(o->doc, answer->body.p, answer->body.n,
+			 JSON_TOLERANT) && !parse_latin1(o)))
 		o->doc = NULL;
 	o->body = answer_body_kind(answer, o->doc);
 	if (answer->status)
 		out->layer = LAYER_APPLICATION;
+}
+
+struct cond_world classify_world(struct opened *o)
+{
+	return (struct cond_world){.answer = o->answer, .doc = o->doc,
+		.method = o->in->method, .mode = o->in->mode, .xml = &o->xml,
+		.payload = o->in->payload, .levels = o->levels,
+		.items = &o->items};
+}
+
+void classify_items(struct opened *o)
+{
+	struct cond_world w = classify_world(o);
+
+	if (!o->levels || !o->levels->n)
+		return;
+	items_find(o->levels, &w, &o->items);
+	o->out->items_refused = o->items.refused;
+	o->out->items_total = o->items.total;
+	text_set(o->out->items, sizeof(o->out->items),
+		 span_of(o->items.list));
 }
 
 void classify_text(char *dst, size_t size, struct span text)
@@ -62,10 +98,15 @@ void classify_text(char *dst, size_t size, struct span text)
 bool classify_take_id(struct opened *o, const struct sources *s, char *dst,
 		      size_t size)
 {
+	struct cond_world w;
 	struct buf text = BUF_INIT;
-	bool ok = s->n && sources_take(s, o->answer, o->doc, &text) &&
-		classify_id(dst, size, buf_span(&text));
+	bool ok;
 
+	if (!s->n)
+		return false;
+	w = classify_world(o);
+	ok = sources_find(s, &w, &text) &&
+		classify_id(dst, size, buf_span(&text));
 	buf_release(&text);
 	return ok;
 }
@@ -73,9 +114,13 @@ bool classify_take_id(struct opened *o, const struct sources *s, char *dst,
 void classify_take(struct opened *o, const struct sources *s, char *dst,
 		   size_t size)
 {
+	struct cond_world w;
 	struct buf text = BUF_INIT;
 
-	if (s->n && sources_take(s, o->answer, o->doc, &text))
+	if (!s->n)
+		return;
+	w = classify_world(o);
+	if (sources_find(s, &w, &text))
 		classify_text(dst, size, buf_span(&text));
 	buf_release(&text);
 }
@@ -156,6 +201,9 @@ static int64_t rate_wait_ms(const struct opened *o)
 	if (p->delay_header &&
 	    header_number(o->answer, p->delay_header, &wait) && wait > 0)
 		return wait;
+	if (p->downtime_header && o->out->verdict != VERDICT_COMMIT &&
+	    header_number(o->answer, p->downtime_header, &wait) && wait > 0)
+		return wait > INT64_MAX / 60000 ? INT64_MAX : wait * 60000;
 	if (header_number(o->answer, p->rate.remaining, &left) && !left &&
 	    header_number(o->answer, p->rate.reset, &reset))
 		return reset_wait_ms(p, reset, o->in->now_ms);
@@ -204,7 +252,13 @@ void classify_close(struct opened *o)
 			classify_take(o, &p->code, out->code,
 				      sizeof(out->code));
 		mask_excerpt_doc(p, o->doc, o->answer->body, out->excerpt);
+		if (!o->doc && out->code[0])
+			snprintf(out->excerpt, sizeof(out->excerpt),
+				 "%s (%zu bytes, not JSON)", out->code,
+				 o->answer->body.n);
 	}
+	xml_lazy_release(&o->xml);
+	buf_release(&o->utf8);
 	json_release(&o->own);
 }
 
@@ -343,8 +397,7 @@ static void apply_rule(struct opened *o, const struct rule *r)
 
 bool classify_rules(struct opened *o, const struct rules *rules)
 {
-	struct cond_world world = {o->answer, o->doc, o->in->method,
-				   o->in->mode};
+	struct cond_world world = classify_world(o);
 
 	for (size_t i = 0; i < rules->n; i++) {
 		if (!cond_holds(&rules->v[i].when, &world))
@@ -353,6 +406,42 @@ bool classify_rules(struct opened *o, const struct rules *rules)
 		return true;
 	}
 	return false;
+}
+
+/* What the rule had to say of a success does not hold. */
+static void no_commit(struct opened *o, enum verdict verdict,
+		      enum op_reason reason, const char *rule, const char *why)
+{
+	o->out->say[0] = o->out->todo[0] = 0;
+	o->out->reason = reason;
+	classify_say(o, verdict, rule, why);
+}
+
+void classify_guard(struct opened *o)
+{
+	const char *word;
+
+	if (o->out->verdict == VERDICT_PARTIAL ||
+	    o->out->verdict == VERDICT_REJECT || o->items.done)
+		classify_items(o);
+	if (o->out->verdict != VERDICT_COMMIT)
+		return;
+	if (xml_spoiled(o->xml.xml)) {
+		no_commit(o, VERDICT_UNKNOWN, REASON_NONE, "xml-too-costly",
+			  "reading the answer took too many steps");
+		return;
+	}
+	classify_items(o);
+	word = o->items.done ? items_word(&o->items) : "absent";
+	if (!strcmp(word, "all_refused"))
+		no_commit(o, VERDICT_REJECT, REASON_REFUSED,
+			  "items-all-refused", "every item was refused");
+	else if (!strcmp(word, "some_refused"))
+		no_commit(o, VERDICT_PARTIAL, REASON_PARTLY,
+			  "items-partly-refused", "some items were refused");
+	else if (!strcmp(word, "unclear"))
+		no_commit(o, VERDICT_UNKNOWN, REASON_NONE, "items-unclear",
+			  "what became of some items is not understood");
 }
 
 /* Location wins over the template where the profile says so. */
@@ -375,9 +464,11 @@ void classify_send(const struct classify_in *in, const struct answer *answer,
 	struct opened o;
 
 	classify_open(&o, in, answer, out);
+	o.levels = &in->profile->items;
 	if (!classify_transport(&o) && !classify_rules(&o, &in->profile->rules)
 	    && !classify_access(&o))
 		classify_defaults(&o);
+	classify_guard(&o);
 	take_location(&o);
 	classify_close(&o);
 }

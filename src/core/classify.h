@@ -8,6 +8,7 @@
 #ifndef EDCSYNC_CORE_CLASSIFY_H
 #define EDCSYNC_CORE_CLASSIFY_H
 
+#include "core/items.h"
 #include "core/profile.h"
 
 struct classify_in {
@@ -20,13 +21,25 @@ struct classify_in {
 	int64_t retry_after_max_ms;	/* not applied here: a longer wait is
 					 * reported, the engine halts on it */
 	int64_t now_ms;			/* UTC */
+	struct span payload;		/* what was submitted, before tag and
+					 * body were built; p NULL: not known,
+					 * then counts are "unknown" */
 	struct json *scratch;		/* reused from answer to answer by one
 					 * thread, so that reading allocates
 					 * nothing; NULL = one for this call */
 };
 
 /*
- * The answer to a send. out->matched is false only for a whole answer that
+ * Two guards stand behind the rules, and no rule lifts them: what the
+ * profile's `items` show refused, or not understood, is no commit
+ * ("items-partly-refused": PARTIAL, "items-all-refused": REJECT,
+ * "items-unclear": UNKNOWN); and where the XPath of a rule went over its
+ * budget, a commit is UNKNOWN ("xml-too-costly").
+ */
+
+/*
+ * The answer to a send. PARTIAL and LOOK may come of a profile's rules only.
+ * out->matched is false only for a whole answer that
  * no rule knows (five in a row halt the endpoint); such an answer is
  * UNKNOWN with a rule name that begins "odd-".
  */
@@ -57,6 +70,10 @@ struct opened {
 	struct json *doc;
 	enum body_kind body;
 	struct verdict_out *out;
+	struct buf utf8;		/* the body, where its charset lied */
+	struct xml_lazy xml;
+	const struct item_levels *levels;	/* of this kind of answer */
+	struct items_seen items;
 };
 void classify_open(struct opened *, const struct classify_in *,
 		   const struct answer *, struct verdict_out *);
@@ -70,6 +87,12 @@ bool classify_transport(struct opened *);
 bool classify_access(struct opened *);
 /* The profile's rules in order; false when none matches. */
 bool classify_rules(struct opened *, const struct rules *);
+/* What rules and sources look at. */
+struct cond_world classify_world(struct opened *);
+/* Looks at the items, if it was not done; writes counts and list. */
+void classify_items(struct opened *);
+/* The guards above, after everything else has decided. */
+void classify_guard(struct opened *);
 /* The built-in table; always decides. */
 void classify_defaults(struct opened *);
 /* The first valid source, if it is an id. */

@@ -28,12 +28,16 @@ static bool claims_json(const struct answer *a)
 	return false;
 }
 
-/* Claims or begins to be JSON, and is none. */
+/* Claims or begins to be JSON or XML, and is none. */
 static bool unparsable(const struct opened *o)
 {
 	const char *p = o->answer->body.p;
 	size_t n = o->answer->body.n;
+	struct cond_world w = {.answer = o->answer,
+			       .xml = (struct xml_lazy *)&o->xml};
 
+	if (o->body == BODY_XML)
+		return claims_json(o->answer) || !world_xml(&w);
 	if (o->body != BODY_TEXT)
 		return false;
 	while (n && strchr(" \t\r\n\xef\xbb\xbf", *p)) {
@@ -86,7 +90,7 @@ static const struct default_row {
 	{"html-with-2xx", 200, 299, page, VERDICT_UNKNOWN, REASON_NONE, true,
 	 "a web page came where a machine's answer was due"},
 	{"unparsable", 200, 299, unparsable, VERDICT_UNKNOWN, REASON_NONE,
-	 false, "the answer is no readable JSON"},
+	 false, "the answer cannot be read"},
 	{"no-content", 204, 204, NULL, VERDICT_COMMIT, REASON_NONE, false,
 	 "done"},
 	{"created", 201, 201, NULL, VERDICT_COMMIT, REASON_NONE, false,

@@ -1,76 +1,49 @@
 #include "core/classify.h"
 
-/* How many items the job refused, of how many. */
-static void count_items(struct opened *o)
-{
-	const struct profile *p = o->in->profile;
-	struct verdict_out *out = o->out;
-	uint32_t items = p->poll.items ? json_pointer(o->doc, 0,
-				span_of(p->poll.items)) : JSON_NONE;
-	uint32_t failed = p->poll.failed_items ? json_pointer(o->doc, 0,
-				span_of(p->poll.failed_items)) : JSON_NONE;
-	struct buf word = BUF_INIT;
-
-	if (json_is(o->doc, items, JSON_ARRAY)) {
-		for (uint32_t kid = json_child(o->doc, items);
-		     kid != JSON_NONE; kid = json_next(o->doc, kid)) {
-			uint32_t at = json_pointer(o->doc, kid,
-				span_of(p->poll.item_status ?
-					p->poll.item_status : ""));
-
-			out->items_total++;
-			buf_clear(&word);
-			if (json_scalar(o->doc, at, &word))
-				out->items_refused +=
-					text_list_has(&p->poll.item_failed,
-						      buf_span(&word),
-						      p->poll.fold);
-		}
-	}
-	buf_release(&word);
-	if (json_is(o->doc, failed, JSON_ARRAY) &&
-	    (int)o->doc->node[failed].kids > out->items_refused)
-		out->items_refused = (int)o->doc->node[failed].kids;
-}
+#include <string.h>
 
 static void poll_done(struct opened *o)
 {
-	struct verdict_out *out = o->out;
+	const char *word;
 
-	count_items(o);
-	if (!out->items_refused) {
+	classify_items(o);
+	word = o->items.done ? items_word(&o->items) : "absent";
+	if (!strcmp(word, "none_refused") || !strcmp(word, "absent")) {
 		classify_say(o, VERDICT_COMMIT, "job-done",
 			     "the vendor's job is done");
-		return;
+	} else if (!strcmp(word, "unclear")) {
+		classify_say(o, VERDICT_UNKNOWN, "items-unclear",
+			     "what became of some items is not understood");
+	} else if (!strcmp(word, "all_refused")) {
+		o->out->reason = REASON_JOB_FAILED;
+		classify_say(o, VERDICT_REJECT, "job-all-refused",
+			     "the job ended, every item was refused");
+	} else {
+		o->out->reason = REASON_PARTLY;
+		classify_say(o, VERDICT_PARTIAL, "job-partly-refused",
+			     "the job ended, some items were refused");
 	}
-	out->reason = REASON_PARTLY;
-	classify_say(o, VERDICT_PARTIAL, "job-partly-refused",
-		     "the job ended, some items were refused");
-	if (out->items_refused < out->items_total || !out->items_total)
-		return;
-	out->reason = REASON_JOB_FAILED;
-	classify_say(o, VERDICT_REJECT, "job-all-refused",
-		     "the job ended, every item was refused");
 }
 
 /* The job's word. Only words that are listed end a job (B049). */
 static void poll_word(struct opened *o)
 {
 	const struct profile *p = o->in->profile;
+	struct cond_world w = classify_world(o);
 	struct buf text = BUF_INIT;
 	bool fold = p->poll.fold;
 	struct span word;
 
-	sources_take(&p->poll.word, o->answer, o->doc, &text);
+	sources_find(&p->poll.word, &w, &text);
 	word = buf_span(&text);
 	classify_text(o->out->word, sizeof(o->out->word), word);
 	if (text_list_has(&p->poll.failed, word, fold)) {
-		count_items(o);
+		classify_items(o);
 		o->out->reason = REASON_JOB_FAILED;
 		classify_say(o, VERDICT_REJECT, "job-failed",
 			     "the vendor's job failed");
 	} else if (text_list_has(&p->poll.partial, word, fold)) {
-		count_items(o);
+		classify_items(o);
 		o->out->reason = REASON_PARTLY;
 		classify_say(o, VERDICT_PARTIAL, "job-partly-refused",
 			     "the job ended, some items were refused");
@@ -104,6 +77,22 @@ static void poll_absent(struct opened *o, bool seen_before,
 		     "job-never-visible", "the vendor does not know the job");
 }
 
+/* JSON; XML and text where the profile's word can be found in them. */
+static bool readable(struct opened *o)
+{
+	struct cond_world w = classify_world(o);
+	struct buf text = BUF_INIT;
+	bool found;
+
+	if (o->doc)
+		return true;
+	if (o->body == BODY_HTML || o->body == BODY_EMPTY)
+		return false;
+	found = sources_find(&o->in->profile->poll.word, &w, &text);
+	buf_release(&text);
+	return found;
+}
+
 void classify_poll(const struct classify_in *in, const struct answer *answer,
 		   bool seen_before, int64_t job_age_ms,
 		   struct verdict_out *out)
@@ -112,12 +101,12 @@ void classify_poll(const struct classify_in *in, const struct answer *answer,
 	struct opened o;
 
 	classify_open(&o, in, answer, out);
+	o.levels = &in->profile->poll.levels;
 	if (classify_transport(&o)) {
 		if (out->verdict == VERDICT_RETRY)
 			out->verdict = VERDICT_UNKNOWN;
 	} else if (classify_rules(&o, &in->profile->poll.rules)) {
-		if (out->verdict == VERDICT_PARTIAL && o.doc)
-			count_items(&o);
+		classify_guard(&o);
 	} else if (classify_access(&o)) {
 		/* decided */
 	} else if (status == 404 || status == 410) {
@@ -127,7 +116,7 @@ void classify_poll(const struct classify_in *in, const struct answer *answer,
 			      sizeof(out->word));
 		classify_say(&o, VERDICT_STILL, "job-running",
 			     "the vendor still works on it");
-	} else if (status >= 200 && status < 300 && o.doc) {
+	} else if (status >= 200 && status < 300 && readable(&o)) {
 		poll_word(&o);
 	} else {
 		/* A failing poll is not a failed job. */

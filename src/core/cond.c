@@ -1,3 +1,5 @@
+#define _GNU_SOURCE			/* memmem */
+#include "core/items.h"
 #include "core/profile.h"
 
 #include <regex.h>
@@ -40,23 +42,52 @@ bool text_list_has(const struct text_list *list, struct span word, bool fold)
 	return false;
 }
 
-enum body_kind answer_body_kind(const struct answer *answer,
-				const struct json *doc)
+/* Without a byte order mark and outer blanks. */
+static struct span body_text(const struct answer *answer)
 {
 	struct span s = answer->body;
 
-	if (doc)
-		return BODY_JSON;
 	if (span_starts(s, "\xef\xbb\xbf"))
 		s = (struct span){s.p + 3, s.n - 3};
-	s = span_trim(s);
+	return span_trim(s);
+}
+
+static bool is_page(struct span s)
+{
+	return starts_folded(s, "<!doctype html") ||
+		starts_folded(s, "<html") || starts_folded(s, "<head") ||
+		starts_folded(s, "<body");
+}
+
+/* A page may have an XML declaration as well. */
+static struct span after_declaration(struct span s)
+{
+	const char *end = memmem(s.p, s.n, "?>", 2);
+
+	if (!end)
+		return s;
+	end += 2;
+	return span_trim((struct span){end, s.n - (size_t)(end - s.p)});
+}
+
+enum body_kind answer_body_kind(const struct answer *answer,
+				const struct json *doc)
+{
+	bool declared;
+	struct span s;
+
+	if (doc)
+		return BODY_JSON;
+	s = body_text(answer);
 	if (!s.n)
 		return BODY_EMPTY;
-	if (starts_folded(s, "<!doctype html") || starts_folded(s, "<html") ||
-	    starts_folded(s, "<head") || starts_folded(s, "<body") ||
-	    starts_folded(answer_header(answer, "Content-Type"), "text/html"))
+	declared = span_starts(s, "<?xml");
+	if (is_page(s) || (declared && is_page(after_declaration(s))))
 		return BODY_HTML;
-	return BODY_TEXT;
+	if (!declared && starts_folded(answer_header(answer, "Content-Type"),
+				       "text/html"))
+		return BODY_HTML;
+	return xml_looks_like(s) ? BODY_XML : BODY_TEXT;
 }
 
 /* A scalar without copying where no escape stands in it. */
@@ -116,8 +147,56 @@ static bool value_prefix(const struct cond *c, struct span text)
 	return false;
 }
 
+static bool contains(struct span text, const char *part, bool fold)
+{
+	size_t n = strlen(part);
+
+	if (!fold)
+		return n <= text.n && memmem(text.p, text.n, part, n);
+	for (size_t i = 0; i + n <= text.n; i++)
+		if (!strncasecmp(text.p + i, part, n))
+			return true;
+	return false;
+}
+
+static bool value_contains(const struct cond *c, struct span text)
+{
+	for (size_t i = 0; i < c->values_n; i++)
+		if (contains(text, c->values[i], c->fold))
+			return true;
+	return false;
+}
+
+/* Digits, perhaps a sign, a fraction, an exponent; nothing else around. */
+static bool text_number(struct span s, double *out)
+{
+	size_t i = 0, digits = 0;
+
+	s = span_trim(s);
+	if (!s.n || s.n > 40)
+		return false;
+	if (s.p[0] == '+')
+		s = (struct span){s.p + 1, s.n - 1};
+	if (s.n && s.p[0] == '-')
+		i++;
+	for (bool point = false; i < s.n; i++) {
+		if (s.p[i] >= '0' && s.p[i] <= '9')
+			digits++;
+		else if (s.p[i] == '.' && digits && !point)
+			point = true;
+		else
+			break;
+	}
+	if (i != s.n || !digits)
+		return false;
+	*out = json_number(s);
+	return true;
+}
+
 static bool text_passes(const struct cond *c, struct span text)
 {
+	double number;
+
 	regmatch_t match[2];
 
 	switch (c->test) {
@@ -133,6 +212,12 @@ static bool text_passes(const struct cond *c, struct span text)
 		return value_prefix(c, text);
 	case TEST_REGEX:
 		return regex_find(c->regex, text, match);
+	case TEST_CONTAINS:
+		return value_contains(c, text);
+	case TEST_ABOVE:
+		return text_number(text, &number) && number > c->number;
+	case TEST_BELOW:
+		return text_number(text, &number) && number < c->number;
 	case TEST_ABSENT:
 	case TEST_TYPE:
 		break;
@@ -173,14 +258,8 @@ static bool node_passes(const struct cond *c, const struct json *doc,
 	return pass;
 }
 
-struct tally {
-	const struct cond *c;
-	const struct json *doc;
-	int seen, passed;
-};
-
-/* Walks a pointer in which a segment "*" stands for every child. */
-static void walk(struct tally *t, uint32_t node, const char *pointer)
+void json_walk(const struct json *doc, uint32_t node, const char *pointer,
+	       node_fn *fn, void *ctx)
 {
 	const char *star = strstr(pointer, "/*");
 	struct span head = {pointer, star ? (size_t)(star - pointer) :
@@ -190,28 +269,86 @@ static void walk(struct tally *t, uint32_t node, const char *pointer)
 		star = strstr(star + 2, "/*");
 		head.n = star ? (size_t)(star - pointer) : strlen(pointer);
 	}
-	node = json_pointer(t->doc, node, head);
-	if (node == JSON_NONE)
-		return;
-	if (!star) {
-		t->seen++;
-		t->passed += node_passes(t->c, t->doc, node);
+	node = json_pointer(doc, node, head);
+	if (!star || node == JSON_NONE) {
+		fn(ctx, doc, node);
 		return;
 	}
-	for (uint32_t kid = json_child(t->doc, node); kid != JSON_NONE;
-	     kid = json_next(t->doc, kid))
-		walk(t, kid, star + 2);
+	for (uint32_t kid = json_child(doc, node); kid != JSON_NONE;
+	     kid = json_next(doc, kid))
+		json_walk(doc, kid, star + 2, fn, ctx);
 }
 
-static bool json_holds(const struct cond *c, const struct json *doc)
-{
-	struct tally t = {c, doc, 0, 0};
+struct tally {
+	const struct cond *c;
+	int seen, passed;
+};
 
-	if (doc)
-		walk(&t, 0, c->at);
+/* "every" is not met by an element that lacks what is asked for. */
+static void tally_node(void *ctx, const struct json *doc, uint32_t node)
+{
+	struct tally *t = ctx;
+
+	if (node == JSON_NONE) {
+		t->seen += t->c->every && t->c->test != TEST_ABSENT;
+		return;
+	}
+	t->seen++;
+	t->passed += node_passes(t->c, doc, node);
+}
+
+static bool json_holds(const struct cond *c, const struct cond_world *w)
+{
+	struct tally t = {c, 0, 0};
+
+	if (w->doc)
+		json_walk(w->doc, w->item, c->at, tally_node, &t);
 	if (c->test == TEST_ABSENT)
-		return doc && !t.seen;
+		return w->doc && !t.seen;
 	return c->every ? t.seen && t.passed == t.seen : t.passed > 0;
+}
+
+struct xml *world_xml(const struct cond_world *w)
+{
+	struct xml_lazy *lazy = w->xml;
+
+	if (!lazy)
+		return NULL;
+	if (!lazy->tried && !w->doc && xml_looks_like(w->answer->body))
+		lazy->xml = xml_open(w->answer->body, lazy->names, NULL);
+	lazy->tried = true;
+	return lazy->xml;
+}
+
+void xml_lazy_release(struct xml_lazy *lazy)
+{
+	xml_free(lazy->xml);
+	*lazy = (struct xml_lazy){0};
+}
+
+static bool xpath_holds(const struct cond *c, const struct cond_world *w)
+{
+	struct xml *xml = world_xml(w);
+	struct buf text = BUF_INIT;
+	struct xml_found found;
+	size_t passed = 0, seen;
+
+	if (!xml)
+		return false;
+	xml_find(xml, c->path, w->xml_item, &found);
+	seen = found.n;
+	for (size_t i = 0; i < seen && c->test != TEST_ABSENT; i++) {
+		buf_clear(&text);
+		xml_found_text(&found, i, &text);
+		passed += text_passes(c, buf_span(&text));
+		if (passed && !c->every)
+			break;
+	}
+	xml_found_release(&found);
+	buf_release(&text);
+	if (c->test == TEST_ABSENT)
+		return !seen && !xml_spoiled(xml);
+	return c->every ? seen && passed == seen : passed > 0;
 }
 
 static bool header_holds(const struct cond *c, const struct answer *answer)
@@ -241,16 +378,140 @@ static bool in_ranges(const struct cond *c, int number)
 
 static const char *const body_name[] = {
 	[BODY_EMPTY] = "empty", [BODY_JSON] = "json", [BODY_HTML] = "html",
-	[BODY_TEXT] = "text",
+	[BODY_TEXT] = "text", [BODY_XML] = "xml",
 };
+
+/* How often a separator stands in the first line of s, which is taken off. */
+static size_t separators(struct span *s, char c)
+{
+	const char *end = s->n ? memchr(s->p, '\n', s->n) : NULL;
+	size_t length = end ? (size_t)(end - s->p) : s->n, n = 0;
+
+	for (size_t i = 0; i < length; i++)
+		n += s->p[i] == c;
+	s->p += length + (end ? 1 : 0);
+	s->n -= length + (end ? 1 : 0);
+	return n;
+}
+
+/* By its Content-Type, or by two lines of as many fields. */
+static bool is_csv(const struct answer *answer)
+{
+	struct span type = answer_header(answer, "Content-Type");
+
+	if (starts_folded(type, "text/csv") ||
+	    starts_folded(type, "application/csv"))
+		return true;
+	for (const char *c = ",;\t"; *c; c++) {
+		struct span s = body_text(answer);
+		size_t first = separators(&s, *c);
+
+		if (first && s.n && separators(&s, *c) == first)
+			return true;
+	}
+	return false;
+}
 
 static bool body_holds(const struct cond *c, const struct cond_world *w)
 {
 	enum body_kind kind = answer_body_kind(w->answer, w->doc);
 
+	/* What only begins like XML is text. */
+	if (kind == BODY_XML && !world_xml(w))
+		kind = BODY_TEXT;
 	if (value_in(c, span_of(body_name[kind])))
 		return true;
+	if (kind == BODY_TEXT)
+		return value_in(c, SPAN("csv")) && is_csv(w->answer);
 	return w->doc && value_in(c, span_of(type_name[json_type(w->doc, 0)]));
+}
+
+/* "text/xml", "text/" + "*", "+json": without parameters, whatever case. */
+static bool type_is(struct span type, const char *want)
+{
+	size_t n = strlen(want);
+
+	if (want[0] == '+')
+		return type.n > n && !strncasecmp(type.p + type.n - n, want, n);
+	if (n > 2 && !strcmp(want + n - 2, "/*"))
+		return type.n > n - 1 && !strncasecmp(type.p, want, n - 1);
+	return type.n == n && !strncasecmp(type.p, want, n);
+}
+
+static bool content_type_holds(const struct cond *c,
+			       const struct answer *answer)
+{
+	struct span type = answer_header(answer, "Content-Type");
+	const char *semicolon = type.n ? memchr(type.p, ';', type.n) : NULL;
+
+	if (semicolon)
+		type.n = (size_t)(semicolon - type.p);
+	type = span_trim(type);
+	for (size_t i = 0; i < c->values_n; i++)
+		if (type_is(type, c->values[i]))
+			return true;
+	return false;
+}
+
+static void count_node(void *ctx, const struct json *doc, uint32_t node)
+{
+	int64_t *n = ctx;
+
+	if (node == JSON_NONE)
+		return;
+	*n += json_is(doc, node, JSON_ARRAY) ? doc->node[node].kids : 1;
+}
+
+/* Items of the payload; -1: it is not known or not readable. */
+static int64_t count_sent(const struct count_of *of,
+			  const struct cond_world *w)
+{
+	struct json doc = {0};
+	struct xml_found found;
+	struct xml *xml;
+	int64_t n = -1;
+
+	if (!w->payload.p)
+		return -1;
+	if (of->sent) {
+		if (json_parse(&doc, w->payload.p, w->payload.n, 0)) {
+			n = 0;
+			json_walk(&doc, 0, of->sent, count_node, &n);
+		}
+		json_release(&doc);
+		return n;
+	}
+	xml = xml_open(w->payload, w->xml ? w->xml->names : NULL, NULL);
+	if (!xml)
+		return -1;
+	xml_find(xml, of->sent_path, NULL, &found);
+	n = xml_spoiled(xml) ? -1 : (int64_t)found.n;
+	xml_found_release(&found);
+	xml_free(xml);
+	return n;
+}
+
+static bool count_holds(const struct cond *c, const struct cond_world *w)
+{
+	struct buf text = BUF_INIT;
+	int64_t sent = count_sent(c->count, w);
+	const char *word = "unknown";
+	double answered;
+
+	if (sent >= 0 && sources_find(&c->count->answer, w, &text) &&
+	    text_number(buf_span(&text), &answered))
+		word = answered < (double)sent ? "less" :
+			answered > (double)sent ? "more" : "equal";
+	buf_release(&text);
+	return value_in(c, span_of(word));
+}
+
+static bool items_hold(const struct cond *c, const struct cond_world *w)
+{
+	if (!w->levels || !w->items)
+		return false;
+	items_find(w->levels, w, w->items);
+	return value_in(c, span_of(items_word(w->items)));
 }
 
 bool cond_holds(const struct cond *c, const struct cond_world *w)
@@ -271,69 +532,121 @@ bool cond_holds(const struct cond *c, const struct cond_world *w)
 	case COND_STATUS:
 		return in_ranges(c, w->answer->status);
 	case COND_JSON:
-		return json_holds(c, w->doc);
+		return json_holds(c, w);
+	case COND_XPATH:
+		return xpath_holds(c, w);
 	case COND_HEADER:
 		return header_holds(c, w->answer);
 	case COND_TEXT:
-		return text_passes(c, span_trim(w->answer->body));
+		return text_passes(c, body_text(w->answer));
 	case COND_METHOD:
 		return value_in(c, span_of(w->method));
 	case COND_BODY:
 		return body_holds(c, w);
 	case COND_MODE:
 		return value_in(c, span_of(idem_mode_name(w->mode)));
+	case COND_CONTENT_TYPE:
+		return content_type_holds(c, w->answer);
+	case COND_COUNT:
+		return count_holds(c, w);
+	case COND_ITEMS:
+		return items_hold(c, w);
 	}
 	return false;
 }
 
-static bool source_value(const struct source *s, const struct answer *answer,
-			 const struct json *doc, struct buf *scratch,
-			 struct span *value)
+static bool xpath_value(const struct source *s, const struct cond_world *w,
+			struct buf *scratch)
 {
+	struct xml *xml = world_xml(w);
+	struct xml_found found;
+	bool any;
+
+	if (!xml)
+		return false;
+	buf_clear(scratch);
+	xml_find(xml, s->path, w->xml_item, &found);
+	any = found.n > 0;
+	if (any)
+		xml_found_text(&found, 0, scratch);
+	xml_found_release(&found);
+	return any;
+}
+
+static bool source_value(const struct source *s, const struct cond_world *w,
+			 struct buf *scratch, struct span *value)
+{
+	uint32_t node;
+
 	switch (s->kind) {
 	case SOURCE_JSON:
-		return doc && node_text(doc, json_pointer(doc, 0,
-				span_of(s->at)), scratch, value) &&
-			!(value->n == 4 && !memcmp(value->p, "null", 4) &&
-			  json_is(doc, json_pointer(doc, 0, span_of(s->at)),
-				  JSON_NULL));
+		node = w->doc ? json_pointer(w->doc, w->item, span_of(s->at)) :
+			JSON_NONE;
+		return node != JSON_NONE && !json_is(w->doc, node, JSON_NULL) &&
+			node_text(w->doc, node, scratch, value);
 	case SOURCE_HEADER:
-		*value = answer_header(answer, s->at);
+		*value = answer_header(w->answer, s->at);
 		return value->n > 0;
 	case SOURCE_REGEX:
-		*value = answer->body;
+		*value = w->answer->body;
+		return true;
+	case SOURCE_XPATH:
+		if (!xpath_value(s, w, scratch))
+			return false;
+		*value = span_trim(buf_span(scratch));
 		return true;
 	}
 	return false;
 }
 
-bool sources_take(const struct sources *sources, const struct answer *answer,
-		  const struct json *doc, struct buf *out)
+/* What the source's patterns leave of a value, appended. */
+static bool source_cut(const struct source *s, struct span value,
+		       struct buf *out)
+{
+	regmatch_t match[2];
+	size_t from, to;
+
+	if (s->regex) {
+		if (!regex_find(s->regex, value, match) || match[1].rm_so < 0)
+			return false;
+		value.p += match[1].rm_so;
+		value.n = (size_t)(match[1].rm_eo - match[1].rm_so);
+	}
+	from = to = value.n;
+	if (s->strip && regex_find(s->strip, value, match)) {
+		from = (size_t)match[0].rm_so;
+		to = (size_t)match[0].rm_eo;
+	}
+	if (!value.n || from + (value.n - to) == 0)
+		return false;
+	buf_add(out, value.p, from);
+	buf_add(out, value.p + to, value.n - to);
+	return true;
+}
+
+bool sources_find(const struct sources *sources, const struct cond_world *w,
+		  struct buf *out)
 {
 	struct buf scratch = BUF_INIT;
 	bool taken = false;
 
 	for (size_t i = 0; i < sources->n && !taken; i++) {
 		const struct source *s = &sources->v[i];
-		regmatch_t match[2];
 		struct span value;
 
-		if (!source_value(s, answer, doc, &scratch, &value))
-			continue;
-		if (s->regex) {
-			if (!regex_find(s->regex, value, match) ||
-			    match[1].rm_so < 0)
-				continue;
-			value.p += match[1].rm_so;
-			value.n = (size_t)(match[1].rm_eo - match[1].rm_so);
-		}
-		if (!value.n)
-			continue;
-		buf_addspan(out, value);
-		taken = true;
+		taken = source_value(s, w, &scratch, &value) &&
+			source_cut(s, value, out);
 	}
 	buf_release(&scratch);
 	return taken;
+}
+
+bool sources_take(const struct sources *sources, const struct answer *answer,
+		  const struct json *doc, struct buf *out)
+{
+	struct cond_world w = {.answer = answer, .doc = doc};
+
+	return sources_find(sources, &w, out);
 }
 
 bool pointer_matches(const char *pattern, struct span pointer)
@@ -358,7 +671,7 @@ bool pointer_matches(const char *pattern, struct span pointer)
 	return i == pointer.n;
 }
 
-static void regex_free(void *regex)
+void regex_release(void *regex)
 {
 	if (!regex)
 		return;
@@ -376,7 +689,14 @@ void cond_release(struct cond *c)
 	free(c->values);
 	free(c->ranges);
 	free(c->at);
-	regex_free(c->regex);
+	regex_release(c->regex);
+	xml_path_free(c->path);
+	if (c->count) {
+		free(c->count->sent);
+		xml_path_free(c->count->sent_path);
+		sources_release(&c->count->answer);
+		free(c->count);
+	}
 	*c = (struct cond){0};
 }
 
@@ -384,7 +704,9 @@ void sources_release(struct sources *sources)
 {
 	for (size_t i = 0; i < sources->n; i++) {
 		free(sources->v[i].at);
-		regex_free(sources->v[i].regex);
+		xml_path_free(sources->v[i].path);
+		regex_release(sources->v[i].regex);
+		regex_release(sources->v[i].strip);
 	}
 	free(sources->v);
 	*sources = (struct sources){0};

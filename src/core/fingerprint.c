@@ -123,6 +123,7 @@ static const char *const alone[OP_REASON_COUNT] = {
 	[REASON_INTERNAL] = "its row could not be stored",
 	[REASON_PERSON] = "a person decided",
 	[REASON_NOT_CONFIGURED] = "endpoint not configured",
+	[REASON_EXISTS] = "the vendor holds it already",
 };
 
 static const char *const transports[TRANSPORT_COUNT] = {

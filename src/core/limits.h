@@ -11,6 +11,7 @@
 #define LIMIT_CONFIG_BYTES (4u << 20)	/* configuration, profile, scenario */
 #define LIMIT_JSON_DEPTH 512
 #define LIMIT_EXCERPT_BYTES 512
+#define LIMIT_ITEMS_BYTES 400		/* list of refused items */
 #define LIMIT_REASON_CHARS 1000
 #define LIMIT_NOTE_CHARS 8000
 #define LIMIT_ID_BYTES 256

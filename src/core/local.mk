@@ -6,7 +6,13 @@ libcore_a_SOURCES = \
 	src/core/profile.c \
 	src/core/profile_parse.c \
 	src/core/profile_load.c \
+	src/core/profile_cond.c \
+	src/core/profile_part.c \
 	src/core/cond.c \
+	src/core/items.c \
+	src/core/items.h \
+	src/core/xml.c \
+	src/core/xml.h \
 	src/core/classify.h \
 	src/core/classify.c \
 	src/core/classify_default.c \

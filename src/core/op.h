@@ -129,7 +129,8 @@ extern const size_t op_table_rows;
 	X(BUDGET_OVER, "poll_budget_over", "the vendor's job did not end in time") \
 	X(VANISHED, "job_vanished", "the vendor no longer knows the job") \
 	X(PERSON, "person", "a person decided") \
-	X(NOT_CONFIGURED, "not_configured", "its endpoint is not configured")
+	X(NOT_CONFIGURED, "not_configured", "its endpoint is not configured") \
+	X(EXISTS, "already_exists", "the vendor says that it holds it already")
 
 enum op_reason {
 #define X(sym, name, words) REASON_##sym,

@@ -24,6 +24,73 @@ bool idem_mode_parse(struct span name, enum idem_mode *out)
 	return false;
 }
 
+void header_list_release(struct header_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		free(list->v[i].name);
+		free(list->v[i].value);
+	}
+	free(list->v);
+	*list = (struct header_list){0};
+}
+
+void body_template_release(struct body_template *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		free(b->v[i].name);
+		free(b->v[i].value);
+		free(b->v[i].filename);
+		free(b->v[i].content_type);
+	}
+	free(b->v);
+	*b = (struct body_template){0};
+}
+
+void item_levels_release(struct item_levels *levels)
+{
+	for (size_t i = 0; i < levels->n; i++) {
+		struct item_level *v = &levels->v[i];
+
+		free(v->at);
+		xml_path_free(v->path);
+		sources_release(&v->status);
+		text_list_release(&v->failed);
+		text_list_release(&v->taken);
+		cond_release(&v->refused_if);
+		sources_release(&v->id);
+		sources_release(&v->code);
+		sources_release(&v->message);
+		if (v->inner)
+			item_levels_release(v->inner);
+		free(v->inner);
+	}
+	free(levels->v);
+	*levels = (struct item_levels){0};
+}
+
+static void cond_free(struct cond *c)
+{
+	if (c)
+		cond_release(c);
+	free(c);
+}
+
+void login_release(struct login *login)
+{
+	free(login->method);
+	free(login->url);
+	free(login->header);
+	free(login->value);
+	body_template_release(&login->body);
+	sources_release(&login->session);
+	sources_release(&login->account);
+	sources_release(&login->lifetime_s);
+	cond_free(login->ok);
+	cond_free(login->locked);
+	cond_free(login->failed);
+	*login = (struct login){0};
+}
+
 static void rules_release(struct rules *rules)
 {
 	for (size_t i = 0; i < rules->n; i++) {
@@ -56,6 +123,7 @@ static void poll_release(struct profile *p)
 	text_list_release(&p->poll.running);
 	text_list_release(&p->poll.partial);
 	text_list_release(&p->poll.item_failed);
+	item_levels_release(&p->poll.levels);
 	rules_release(&p->poll.rules);
 }
 
@@ -96,11 +164,20 @@ void profile_free(struct profile *p)
 	free(p->rate.remaining);
 	free(p->rate.reset);
 	free(p->delay_header);
-	for (size_t i = 0; i < p->send_headers_n; i++) {
-		free(p->send_headers[i].name);
-		free(p->send_headers[i].value);
+	free(p->tag_root);
+	free(p->tag_attribute);
+	free(p->downtime_header);
+	for (size_t i = 0; i < p->xml.n; i++) {
+		free(p->xml.v[i].prefix);
+		free(p->xml.v[i].uri);
 	}
-	free(p->send_headers);
+	free(p->xml.v);
+	text_list_release(&p->credentials);
+	login_release(&p->login);
+	header_list_release(&p->headers);
+	header_list_release(&p->send_headers);
+	body_template_release(&p->body);
+	item_levels_release(&p->items);
 	rules_release(&p->rules);
 	poll_release(p);
 	lookup_release(p);

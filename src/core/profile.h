@@ -6,10 +6,13 @@
  * what was expected, and nothing starts on it. A loaded profile is
  * immutable and may be read by any thread.
  *
+ * share/profiles/README.md describes every word of the language.
+ *
  * Template variables in addresses, headers and bodies:
  *   {base_url} {path} {op_id} {key} {key_quoted} {correlation_id}
  *   {request_id} {job_id} {study} {subject} {site} {event} {event_repeat}
  *   {form} {form_repeat} {record_key}
+ *   in bodies {payload} and {secret}, in a log-in {user} {secret} {session}
  * In an address every value but base_url and path is percent-encoded.
  */
 #ifndef EDCSYNC_CORE_PROFILE_H
@@ -18,10 +21,25 @@
 #include "core/base.h"
 #include "core/json.h"
 #include "core/verdict.h"
+#include "core/xml.h"
 
 enum idem_mode { MODE_KEY, MODE_NATURAL, MODE_LOOKUP, MODE_NONE, MODE_COUNT };
 const char *idem_mode_name(enum idem_mode);
 bool idem_mode_parse(struct span, enum idem_mode *out);
+
+struct name_value {
+	char *name, *value;
+};
+
+struct text_list {
+	char **v;
+	size_t n;
+};
+
+struct header_list {
+	struct name_value *v;		/* values are templates */
+	size_t n;
+};
 
 /* One condition; a tree. Leaves name what they look at. */
 enum cond_kind {
@@ -29,14 +47,44 @@ enum cond_kind {
 	COND_STATUS,				/* ranges */
 	COND_JSON,				/* pointer ("*" = any element) */
 	COND_HEADER,				/* header name */
-	COND_TEXT,				/* body prefix or regex */
+	COND_TEXT,				/* the body as text */
 	COND_METHOD,
-	COND_BODY,			/* empty|json|html|text|object|... */
-	COND_MODE
+	COND_BODY,			/* empty|json|html|text|xml|... */
+	COND_MODE,
+	COND_XPATH,
+	COND_CONTENT_TYPE,
+	COND_COUNT,			/* sent against processed */
+	COND_ITEMS			/* what the items came to */
 };
 
 enum cond_test { TEST_EXISTS, TEST_ABSENT, TEST_IN, TEST_NOT_IN, TEST_REGEX,
-		 TEST_PREFIX, TEST_NONEMPTY, TEST_TYPE };
+		 TEST_PREFIX, TEST_NONEMPTY, TEST_TYPE, TEST_CONTAINS,
+		 TEST_ABOVE, TEST_BELOW };
+
+/*
+ * Where a value is taken from; tried in order, first valid one wins. A regex
+ * takes its first group: of the body's text (SOURCE_REGEX), or of the value
+ * that the place gave (optional there). strip: what matches is cut out.
+ */
+struct source {
+	enum { SOURCE_JSON, SOURCE_HEADER, SOURCE_REGEX, SOURCE_XPATH } kind;
+	char *at;
+	struct xml_path *path;
+	void *regex;			/* regex_t with one group, or NULL */
+	void *strip;			/* regex_t, or NULL */
+};
+
+struct sources {
+	struct source *v;
+	size_t n;
+};
+
+/* How many were sent, how many does the answer say were processed. */
+struct count_of {
+	char *sent;			/* pointer into the payload, or */
+	struct xml_path *sent_path;
+	struct sources answer;
+};
 
 struct cond {
 	enum cond_kind kind;
@@ -52,22 +100,9 @@ struct cond {
 	void *regex;			/* regex_t, compiled at load */
 	struct cond *kids;
 	size_t kids_n;
-};
-
-/*
- * Where a value is taken from; tried in order, first valid one wins. A regex
- * takes its first group: of the body's text (SOURCE_REGEX), or of the value
- * that the pointer or header gave (optional there).
- */
-struct source {
-	enum { SOURCE_JSON, SOURCE_HEADER, SOURCE_REGEX } kind;
-	char *at;
-	void *regex;			/* regex_t with one group, or NULL */
-};
-
-struct sources {
-	struct source *v;
-	size_t n;
+	struct xml_path *path;		/* COND_XPATH */
+	struct count_of *count;		/* COND_COUNT */
+	double number;			/* TEST_ABOVE, TEST_BELOW */
 };
 
 struct rule {
@@ -87,26 +122,86 @@ struct rules {
 	size_t n;
 };
 
-struct name_value {
-	char *name, *value;
+
+/*
+ * Per-item results, level by level (form, item group, item). A level finds
+ * its items, from the enclosing item, by pointer or XPath, and says of each
+ * whether it was refused. Items with items inside count as those.
+ */
+enum item_by { ITEM_BY_STATUS, ITEM_BY_COND, ITEM_REFUSED, ITEM_TAKEN };
+
+struct item_level {
+	char *at;			/* pointer, "*" = every element; or */
+	struct xml_path *path;
+	enum item_by by;
+	struct sources status;		/* inside the item, as all here */
+	bool fold;
+	struct text_list failed;
+	struct text_list taken;		/* not empty: any other word is not
+					 * understood, and nothing commits */
+	struct cond refused_if;
+	struct sources id, code, message;
+	struct item_levels *inner;	/* or NULL */
+	bool again;			/* the same items may have been counted
+					 * by the levels before it */
+	int line;
 };
 
-struct text_list {
-	char **v;
+struct item_levels {
+	struct item_level *v;
 	size_t n;
+};
+
+/* What is built around a payload when it is submitted. */
+enum body_build { BUILD_RAW, BUILD_FORM, BUILD_MULTIPART, BUILD_JSON_STRING };
+
+struct body_field {
+	char *name, *value;		/* value: a template */
+	char *filename, *content_type;	/* multipart, or NULL */
+	bool secret;			/* put in front when it is sent, never
+					 * stored; value is then {secret} */
+};
+
+struct body_template {
+	enum body_build kind;
+	struct body_field *v;
+	size_t n;
+};
+
+/* Credential kind session_login: how to log in, and what came of it. */
+struct login {
+	bool present;
+	char *method, *url;		/* templates; side by side */
+	struct body_template body;
+	struct sources session;		/* the session's id */
+	char *header, *value;		/* "Authorization", "{session}" */
+	struct cond *ok;		/* must hold of the answer, or NULL */
+	struct cond *locked, *failed;	/* halts, or NULL */
+	struct sources account;		/* where we got in; compared with the
+					 * endpoint's credential.account */
+	struct sources lifetime_s;
+	int64_t lifetime_ms;		/* from the log-in; 0: till refused */
+	int64_t idle_ms;		/* after the last request; 0: none */
 };
 
 struct profile {
 	char *name, *file, *title, *extends;
 	int version;
 	sha256_hex sha256;		/* of the text as given */
+	struct xml_names xml;		/* prefixes for XPath */
+	struct text_list credentials;	/* kinds it works with; empty = any */
+	struct login login;
 
 	char *content_type;
-	struct name_value *send_headers;
-	size_t send_headers_n;
+	struct header_list headers;	/* of every request */
+	struct header_list send_headers;
+	struct body_template body;
 	char *path;			/* default path template */
 	char *method;			/* default method */
 	char *tag_pointer;		/* where op_id is spliced in, or NULL */
+	char *tag_root, *tag_attribute;	/* the same in an XML payload */
+
+	struct item_levels items;	/* of the answer to a send */
 
 	struct rules rules;		/* sends */
 	bool modes[MODE_COUNT];		/* what it can do */
@@ -123,11 +218,12 @@ struct profile {
 		/* Anything else is still running, unless strict lists say
 		 * done_unless: every word but `running` and `failed` ends. */
 		bool done_unless_running;
-		char *items;		/* pointer to per-item results */
+		char *items;		/* short form: pointer to a list, */
 		char *item_status;	/* pointer inside an item */
 		struct text_list item_failed;
 		char *failed_items;	/* pointer to an array that lists only
 					 * refused items, or NULL */
+		struct item_levels levels;	/* what both forms became */
 		int64_t min_ms;		/* vendor's floor */
 		int64_t grace_404_ms;
 		struct rules rules;	/* before the words are read */
@@ -174,6 +270,7 @@ struct profile {
 		char unit;
 	} rate;
 	char *delay_header;		/* milliseconds to wait, or NULL */
+	char *downtime_header;		/* minutes it will be down, or NULL */
 };
 
 #define PROFILE_REGEX_BYTES 256		/* of a pattern */
@@ -193,18 +290,46 @@ struct profile *profile_load(struct span text, const char *file,
 			     struct findings *);
 void profile_free(struct profile *);
 
-/* A condition over one answer; doc is NULL when the body is not JSON. */
+/*
+ * What conditions and sources look at. doc is NULL when the body is not
+ * JSON; the rest may be left out (zero). XML is parsed when something first
+ * looks at it.
+ */
+struct xml_lazy {
+	const struct xml_names *names;
+	bool tried;
+	struct xml *xml;		/* NULL: not tried, or no XML */
+};
+
+struct items_seen;			/* items.h */
 struct cond_world {
 	const struct answer *answer;
 	const struct json *doc;
 	const char *method;
 	enum idem_mode mode;
+	struct xml_lazy *xml;		/* NULL: no XPath finds anything */
+	uint32_t item;			/* JSON node that pointers start at */
+	const void *xml_item;		/* XML node that XPaths start at */
+	struct span payload;		/* as submitted; p NULL: not known */
+	const struct item_levels *levels;
+	struct items_seen *items;	/* of these levels, found when asked */
 };
 bool cond_holds(const struct cond *, const struct cond_world *);
 void cond_release(struct cond *);
+/* The body as XML, or NULL. */
+struct xml *world_xml(const struct cond_world *);
+void xml_lazy_release(struct xml_lazy *);
+/* Nodes that a pointer with any number of "*" leads to, from `node`; an
+ * element that "*" stood for and that lacks the rest is JSON_NONE. */
+typedef void node_fn(void *ctx, const struct json *, uint32_t node);
+void json_walk(const struct json *, uint32_t node, const char *pointer,
+	       node_fn *, void *ctx);
 
-/* What a body looks like, by its bytes rather than its Content-Type. */
-enum body_kind { BODY_EMPTY, BODY_JSON, BODY_HTML, BODY_TEXT,
+/*
+ * What a body looks like, by its bytes rather than its Content-Type. XML is
+ * only looked at here, not parsed; {"body": "xml"} of a condition does.
+ */
+enum body_kind { BODY_EMPTY, BODY_JSON, BODY_HTML, BODY_TEXT, BODY_XML,
 		 BODY_KIND_COUNT };
 enum body_kind answer_body_kind(const struct answer *, const struct json *);
 bool text_list_has(const struct text_list *, struct span, bool fold);
@@ -214,15 +339,30 @@ bool pointer_matches(const char *pattern, struct span pointer);
 /* First valid value of a list of sources, appended to out. */
 bool sources_take(const struct sources *, const struct answer *,
 		  const struct json *doc, struct buf *out);
+bool sources_find(const struct sources *, const struct cond_world *,
+		  struct buf *out);
 
-/* profile_parse.c, for profile_load.c: reading one part, with findings that
- * name file, line and rule. */
+/*
+ * profile_parse.c, profile_cond.c, profile_part.c, for profile_load.c:
+ * reading one part, with findings that name file, line and rule.
+ */
 struct profile_load {
 	const struct json *doc;
 	const char *file;
 	const char *rule;		/* being read, or NULL */
 	struct findings *findings;
+	const struct xml_names *names;	/* prefixes declared */
 };
+/* A profile is read by tables: one row a member, with the function that
+ * reads it and the place it goes to. */
+typedef bool profile_read_fn(struct profile_load *, uint32_t node, void *at);
+struct profile_member {
+	const char *name;
+	profile_read_fn *read;
+	size_t offset;			/* in what is being filled */
+};
+bool profile_members(struct profile_load *, uint32_t node,
+		     const struct profile_member *, size_t n, void *base);
 void profile_error(struct profile_load *, uint32_t node, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 bool profile_cond(struct profile_load *, uint32_t node, int depth,
@@ -232,7 +372,26 @@ bool profile_sources(struct profile_load *, uint32_t node,
 bool profile_text(struct profile_load *, uint32_t node, char **out);
 bool profile_texts(struct profile_load *, uint32_t node,
 		   struct text_list *out);
+bool profile_pointer(struct profile_load *, uint32_t node, char **out);
+bool profile_xpath(struct profile_load *, uint32_t node,
+		   struct xml_path **out);
+bool profile_regex(struct profile_load *, uint32_t node, size_t groups,
+		   bool fold, void **out);
+/* Readers of whole members, for tables (at is what their name says). */
+profile_read_fn profile_read_text, profile_read_pointer, profile_read_texts,
+	profile_read_sources, profile_read_bool, profile_read_ms,
+	profile_read_request, profile_read_headers;
+profile_read_fn profile_read_names, profile_read_body, profile_read_login,
+	profile_read_levels, profile_read_xml_tag;
+/* The short form of poll items as levels. */
+void profile_poll_levels(struct profile *);
+
+void regex_release(void *regex);
 void sources_release(struct sources *);
 void text_list_release(struct text_list *);
+void header_list_release(struct header_list *);
+void item_levels_release(struct item_levels *);
+void body_template_release(struct body_template *);
+void login_release(struct login *);
 
 #endif

@@ -1,3 +1,4 @@
+#include "core/config.h"
 #include "core/hash.h"
 #include "core/profile.h"
 
@@ -6,79 +7,11 @@
 #include <string.h>
 
 /*
- * A profile is read by tables: one row a member, with the function that
- * reads it and the place it goes to. The manual's list of members, the
- * "allowed here" of an error and the reader cannot drift apart.
+ * The table of what a profile may say. Offsets are in struct profile, or in
+ * struct rule; the reader and the "allowed here" of an error cannot drift
+ * apart.
  */
-typedef bool read_fn(struct profile_load *, uint32_t node, void *at);
-
-struct member {
-	const char *name;
-	read_fn *read;
-	size_t offset;			/* in struct profile (or struct rule) */
-};
-
 #define AT(field) offsetof(struct profile, field)
-
-static bool read_members(struct profile_load *l, uint32_t node,
-			 const struct member *rows, size_t n, void *base)
-{
-	bool ok = true;
-
-	if (!json_is(l->doc, node, JSON_OBJECT)) {
-		profile_error(l, node, "an object was expected here");
-		return false;
-	}
-	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
-	     kid = json_next(l->doc, kid)) {
-		struct buf allowed = BUF_INIT;
-		size_t i = 0;
-
-		while (i < n && !json_key_is(l->doc, kid, rows[i].name))
-			i++;
-		if (i < n) {
-			ok = rows[i].read(l, kid, (char *)base +
-					  rows[i].offset) && ok;
-			continue;
-		}
-		for (i = 0; i < n; i++)
-			buf_addf(&allowed, " %s", rows[i].name);
-		profile_error(l, kid, "unknown member; allowed here:%s",
-			      buf_text(&allowed));
-		buf_release(&allowed);
-		ok = false;
-	}
-	return ok;
-}
-
-static bool read_text(struct profile_load *l, uint32_t node, void *at)
-{
-	char **out = at;
-
-	if (json_is(l->doc, node, JSON_NULL)) {
-		free(*out);
-		*out = NULL;
-		return true;
-	}
-	return profile_text(l, node, out);
-}
-
-static bool read_pointer(struct profile_load *l, uint32_t node, void *at)
-{
-	char **out = at;
-
-	if (!read_text(l, node, at))
-		return false;
-	if (!*out || !(*out)[0] || (*out)[0] == '/')
-		return true;
-	profile_error(l, node, "a JSON pointer is empty or begins with /");
-	return false;
-}
-
-static bool read_texts(struct profile_load *l, uint32_t node, void *at)
-{
-	return profile_texts(l, node, at);
-}
 
 static bool read_pointers(struct profile_load *l, uint32_t node, void *at)
 {
@@ -94,30 +27,6 @@ static bool read_pointers(struct profile_load *l, uint32_t node, void *at)
 		return false;
 	}
 	return true;
-}
-
-static bool read_sources(struct profile_load *l, uint32_t node, void *at)
-{
-	return profile_sources(l, node, at);
-}
-
-static bool read_bool(struct profile_load *l, uint32_t node, void *at)
-{
-	*(bool *)at = json_is(l->doc, node, JSON_TRUE);
-	if (*(bool *)at || json_is(l->doc, node, JSON_FALSE))
-		return true;
-	profile_error(l, node, "true or false was expected here");
-	return false;
-}
-
-static bool read_ms(struct profile_load *l, uint32_t node, void *at)
-{
-	int64_t *out = at;
-
-	if (json_int(l->doc, node, out) && *out >= 0 && *out <= 86400000)
-		return true;
-	profile_error(l, node, "milliseconds from 0 to 86400000 were expected");
-	return false;
 }
 
 static bool read_count(struct profile_load *l, uint32_t node, void *at)
@@ -172,42 +81,6 @@ static bool read_mode(struct profile_load *l, uint32_t node, void *at)
 	return ok;
 }
 
-static bool read_headers(struct profile_load *l, uint32_t node, void *at)
-{
-	struct profile *p = (struct profile *)((char *)at -
-					       AT(send_headers));
-	bool ok = true;
-
-	if (!json_is(l->doc, node, JSON_OBJECT)) {
-		profile_error(l, node, "an object {name: value} was expected");
-		return false;
-	}
-	for (size_t i = 0; i < p->send_headers_n; i++) {
-		free(p->send_headers[i].name);
-		free(p->send_headers[i].value);
-	}
-	free(p->send_headers);
-	p->send_headers = xcalloc(l->doc->node[node].kids,
-				  sizeof(*p->send_headers));
-	p->send_headers_n = 0;
-	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
-	     kid = json_next(l->doc, kid)) {
-		struct name_value *h = &p->send_headers[p->send_headers_n++];
-		struct buf name = BUF_INIT;
-
-		json_key(l->doc, kid, &name);
-		h->name = xstrdup(buf_text(&name));
-		buf_release(&name);
-		ok = profile_text(l, kid, &h->value) && ok;
-		if (strpbrk(h->name, ": \t\r\n") || !h->name[0] ||
-		    (h->value && strpbrk(h->value, "\r\n"))) {
-			profile_error(l, kid, "not a header name or value");
-			ok = false;
-		}
-	}
-	return ok;
-}
-
 static bool read_unit(struct profile_load *l, uint32_t node, void *at)
 {
 	static const char *const words[] = {"auto", "s", "ms", "epoch"};
@@ -220,31 +93,6 @@ static bool read_unit(struct profile_load *l, uint32_t node, void *at)
 	}
 	profile_error(l, node, "auto, s, ms or epoch was expected");
 	return false;
-}
-
-/* "GET {path}?op_id={op_id}" into method and address, which stand side by
- * side in struct profile. */
-static bool read_request(struct profile_load *l, uint32_t node, void *at)
-{
-	char **method_url = at, *text = NULL, *space;
-
-	if (!profile_text(l, node, &text))
-		return false;
-	space = strchr(text, ' ');
-	if (!space || (strncmp(text, "GET ", 4) &&
-		       strncmp(text, "HEAD ", 5) &&
-		       strncmp(text, "POST ", 5)) || !space[1]) {
-		profile_error(l, node, "a request is \"GET address\" (or HEAD, "
-			      "POST)");
-		free(text);
-		return false;
-	}
-	free(method_url[0]);
-	free(method_url[1]);
-	method_url[0] = xstrndup(text, (size_t)(space - text));
-	method_url[1] = xstrdup(space + 1);
-	free(text);
-	return true;
 }
 
 static_assert(AT(lookup.url) == AT(lookup.method) + sizeof(char *), "pair");
@@ -304,33 +152,34 @@ static bool read_cond(struct profile_load *l, uint32_t node, void *at)
 
 static bool read_take(struct profile_load *l, uint32_t node, void *at)
 {
-	static const struct member rows[] = {
-		{"job_id", read_sources, RULE(job_id)},
-		{"poll_url", read_sources, RULE(poll_url)},
-		{"vendor_id", read_sources, RULE(vendor_id)},
-		{"code", read_sources, RULE(code)},
-		{"word", read_sources, RULE(word)},
+	static const struct profile_member rows[] = {
+		{"job_id", profile_read_sources, RULE(job_id)},
+		{"poll_url", profile_read_sources, RULE(poll_url)},
+		{"vendor_id", profile_read_sources, RULE(vendor_id)},
+		{"code", profile_read_sources, RULE(code)},
+		{"word", profile_read_sources, RULE(word)},
 	};
 
-	return read_members(l, node, rows, ARRAY_SIZE(rows), at);
+	return profile_members(l, node, rows, ARRAY_SIZE(rows), at);
 }
 
-static const struct member rule_rows[] = {
-	{"name", read_text, RULE(name)},
+static const struct profile_member rule_rows[] = {
+	{"name", profile_read_text, RULE(name)},
 	{"if", read_cond, RULE(when)},
 	{"verdict", read_verdict, RULE(verdict)},
 	{"reason", read_reason, RULE(reason)},
 	{"halt", read_halt, RULE(halt)},
-	{"not_done", read_bool, RULE(not_done)},
+	{"not_done", profile_read_bool, RULE(not_done)},
 	{"take", read_take, 0},
-	{"say", read_text, RULE(say)},
-	{"do", read_text, RULE(todo)},
+	{"say", profile_read_text, RULE(say)},
+	{"do", profile_read_text, RULE(todo)},
 };
 
 /* What sends and polls may come to (verdict.h names who uses which). */
 #define SEND_VERDICTS (1u << VERDICT_COMMIT | 1u << VERDICT_POLL | \
 	1u << VERDICT_REFRESH | 1u << VERDICT_PACE | 1u << VERDICT_RETRY | \
-	1u << VERDICT_UNKNOWN | 1u << VERDICT_REJECT | 1u << VERDICT_HALT)
+	1u << VERDICT_UNKNOWN | 1u << VERDICT_REJECT | 1u << VERDICT_HALT | \
+	1u << VERDICT_PARTIAL | 1u << VERDICT_LOOK)
 #define POLL_VERDICTS (1u << VERDICT_COMMIT | 1u << VERDICT_REFRESH | \
 	1u << VERDICT_PACE | 1u << VERDICT_UNKNOWN | 1u << VERDICT_REJECT | \
 	1u << VERDICT_HALT | 1u << VERDICT_STILL | 1u << VERDICT_VANISHED | \
@@ -363,6 +212,7 @@ static bool rule_check(struct profile_load *l, uint32_t node,
 	}
 	if (r->reason == REASON_NONE)
 		r->reason = r->verdict == VERDICT_REJECT ? REASON_REFUSED :
+			r->verdict == VERDICT_LOOK ? REASON_EXISTS :
 			r->verdict == VERDICT_PARTIAL ? REASON_PARTLY :
 			r->verdict == VERDICT_VANISHED ? REASON_VANISHED :
 			REASON_NONE;
@@ -378,7 +228,7 @@ static bool one_rule(struct profile_load *l, uint32_t node, unsigned allowed,
 	json_string(l->doc, json_get(l->doc, node, "name"), &name);
 	l->rule = name.len ? buf_text(&name) : "(without a name)";
 	r->line = json_line(l->doc, node);
-	ok = read_members(l, node, rule_rows, ARRAY_SIZE(rule_rows), r) &&
+	ok = profile_members(l, node, rule_rows, ARRAY_SIZE(rule_rows), r) &&
 		rule_check(l, node, r, allowed);
 	l->rule = NULL;
 	buf_release(&name);
@@ -438,107 +288,165 @@ static bool fn(struct profile_load *l, uint32_t node, void *at) \
 { \
 	struct profile *p = at; \
 	mark; \
-	return read_members(l, node, rows, ARRAY_SIZE(rows), p); \
+	return profile_members(l, node, rows, ARRAY_SIZE(rows), p); \
 }
 
-static const struct member send_rows[] = {
-	{"content_type", read_text, AT(content_type)},
-	{"headers", read_headers, AT(send_headers)},
-	{"method", read_text, AT(method)},
-	{"path", read_text, AT(path)},
-	{"tag", read_pointer, AT(tag_pointer)},
+static const struct profile_member send_rows[] = {
+	{"body", profile_read_body, AT(body)},
+	{"content_type", profile_read_text, AT(content_type)},
+	{"headers", profile_read_headers, AT(send_headers)},
+	{"method", profile_read_text, AT(method)},
+	{"path", profile_read_text, AT(path)},
+	{"tag", profile_read_pointer, AT(tag_pointer)},
+	{"xml_tag", profile_read_xml_tag, AT(tag_root)},
 };
 SECTION(read_send, send_rows, (void)0)
 
-static const struct member poll_rows[] = {
-	{"url", read_text, AT(poll.url)},
-	{"location", read_bool, AT(poll.location)},
-	{"job_id", read_sources, AT(poll.job_id)},
-	{"word", read_sources, AT(poll.word)},
-	{"fold", read_bool, AT(poll.fold)},
-	{"done", read_texts, AT(poll.done)},
-	{"failed", read_texts, AT(poll.failed)},
-	{"running", read_texts, AT(poll.running)},
-	{"partial", read_texts, AT(poll.partial)},
-	{"done_unless_running", read_bool, AT(poll.done_unless_running)},
-	{"items", read_pointer, AT(poll.items)},
-	{"item_status", read_pointer, AT(poll.item_status)},
-	{"item_failed", read_texts, AT(poll.item_failed)},
-	{"failed_items", read_pointer, AT(poll.failed_items)},
-	{"min_ms", read_ms, AT(poll.min_ms)},
-	{"grace_404_ms", read_ms, AT(poll.grace_404_ms)},
+/* A pointer (short form, with item_status and item_failed), or levels. */
+static bool read_poll_items(struct profile_load *l, uint32_t node, void *at)
+{
+	struct profile *p = (struct profile *)((char *)at - AT(poll.items));
+
+	item_levels_release(&p->poll.levels);
+	if (json_is(l->doc, node, JSON_STRING) ||
+	    json_is(l->doc, node, JSON_NULL))
+		return profile_read_pointer(l, node, at);
+	free(p->poll.items);
+	p->poll.items = NULL;
+	return profile_read_levels(l, node, &p->poll.levels);
+}
+
+static const struct profile_member poll_rows[] = {
+	{"url", profile_read_text, AT(poll.url)},
+	{"location", profile_read_bool, AT(poll.location)},
+	{"job_id", profile_read_sources, AT(poll.job_id)},
+	{"word", profile_read_sources, AT(poll.word)},
+	{"fold", profile_read_bool, AT(poll.fold)},
+	{"done", profile_read_texts, AT(poll.done)},
+	{"failed", profile_read_texts, AT(poll.failed)},
+	{"running", profile_read_texts, AT(poll.running)},
+	{"partial", profile_read_texts, AT(poll.partial)},
+	{"done_unless_running", profile_read_bool, AT(poll.done_unless_running)},
+	{"items", read_poll_items, AT(poll.items)},
+	{"item_status", profile_read_pointer, AT(poll.item_status)},
+	{"item_failed", profile_read_texts, AT(poll.item_failed)},
+	{"failed_items", profile_read_pointer, AT(poll.failed_items)},
+	{"min_ms", profile_read_ms, AT(poll.min_ms)},
+	{"grace_404_ms", profile_read_ms, AT(poll.grace_404_ms)},
 	{"rules", read_poll_rules, AT(poll.rules)},
 };
 SECTION(read_poll, poll_rows, p->poll.present = true)
 
-static const struct member lookup_rows[] = {
-	{"request", read_request, AT(lookup.method)},
+static const struct profile_member lookup_rows[] = {
+	{"request", profile_read_request, AT(lookup.method)},
 	{"items", read_pointers, AT(lookup.items)},
 	{"tag", read_pointers, AT(lookup.tag)},
-	{"id", read_pointer, AT(lookup.id)},
-	{"status", read_sources, AT(lookup.status)},
-	{"running", read_texts, AT(lookup.running)},
-	{"refused", read_texts, AT(lookup.refused)},
-	{"gone", read_texts, AT(lookup.gone)},
+	{"id", profile_read_pointer, AT(lookup.id)},
+	{"status", profile_read_sources, AT(lookup.status)},
+	{"running", profile_read_texts, AT(lookup.running)},
+	{"refused", profile_read_texts, AT(lookup.refused)},
+	{"gone", profile_read_texts, AT(lookup.gone)},
 	{"compare", read_pointers, AT(lookup.compare)},
-	{"compare_under", read_pointer, AT(lookup.compare_under)},
-	{"payload_sha256", read_pointer, AT(lookup.payload_sha256)},
-	{"next", read_pointer, AT(lookup.next)},
-	{"absent_404", read_bool, AT(lookup.absent_404)},
-	{"tag_stored", read_bool, AT(lookup.tag_stored)},
+	{"compare_under", profile_read_pointer, AT(lookup.compare_under)},
+	{"payload_sha256", profile_read_pointer, AT(lookup.payload_sha256)},
+	{"next", profile_read_pointer, AT(lookup.next)},
+	{"absent_404", profile_read_bool, AT(lookup.absent_404)},
+	{"tag_stored", profile_read_bool, AT(lookup.tag_stored)},
 	{"pages_max", read_count, AT(lookup.pages_max)},
 };
 SECTION(read_lookup, lookup_rows, p->lookup.present = true)
 
-static const struct member list_rows[] = {
-	{"request", read_request, AT(list.method)},
+static const struct profile_member list_rows[] = {
+	{"request", profile_read_request, AT(list.method)},
 };
 SECTION(read_list, list_rows, p->list.present = true)
 
-static const struct member health_rows[] = {
-	{"request", read_request, AT(health.method)},
+static const struct profile_member health_rows[] = {
+	{"request", profile_read_request, AT(health.method)},
 };
 SECTION(read_health, health_rows, p->health.present = true)
 
-static const struct member correlation_rows[] = {
-	{"out", read_texts, AT(correlation_out)},
-	{"in", read_sources, AT(correlation_in)},
+static const struct profile_member correlation_rows[] = {
+	{"out", profile_read_texts, AT(correlation_out)},
+	{"in", profile_read_sources, AT(correlation_in)},
 };
 SECTION(read_correlation, correlation_rows, (void)0)
 
-static const struct member rate_rows[] = {
-	{"limit", read_text, AT(rate.limit)},
-	{"remaining", read_text, AT(rate.remaining)},
-	{"reset", read_text, AT(rate.reset)},
+static const struct profile_member rate_rows[] = {
+	{"limit", profile_read_text, AT(rate.limit)},
+	{"remaining", profile_read_text, AT(rate.remaining)},
+	{"reset", profile_read_text, AT(rate.reset)},
 	{"unit", read_unit, AT(rate.unit)},
-	{"delay_ms", read_text, AT(delay_header)},
+	{"delay_ms", profile_read_text, AT(delay_header)},
+	{"downtime_minutes", profile_read_text, AT(downtime_header)},
 };
 SECTION(read_rate, rate_rows, (void)0)
 
-static const struct member idempotency_rows[] = {
+static const struct profile_member idempotency_rows[] = {
 	{"modes", read_modes, AT(modes)},
 	{"default", read_mode, AT(mode_default)},
 	{"unknown_503", read_modes, AT(retry_503_is_unknown)},
-	{"conflict_is_in_progress", read_bool, AT(conflict_is_in_progress)},
+	{"conflict_is_in_progress", profile_read_bool, AT(conflict_is_in_progress)},
 };
 SECTION(read_idempotency, idempotency_rows, (void)0)
 
-static const struct member profile_rows[] = {
-	{"profile", read_text, AT(name)},
+static bool read_credentials(struct profile_load *l, uint32_t node, void *at)
+{
+	struct text_list *kinds = at;
+
+	if (!profile_texts(l, node, kinds))
+		return false;
+	for (size_t i = 0; i < kinds->n; i++) {
+		int k = 0;
+
+		while (k < CRED_KIND_COUNT &&
+		       strcmp(kinds->v[i], cred_kind_name((enum cred_kind)k)))
+			k++;
+		if (k < CRED_KIND_COUNT)
+			continue;
+		profile_error(l, node, "\"%s\" is no credential kind: none, "
+			      "basic, headers, bearer, "
+			      "oauth2_client_credentials, session_login, "
+			      "form_token", kinds->v[i]);
+		return false;
+	}
+	return true;
+}
+
+static const struct profile_member xml_rows[] = {
+	{"ns", profile_read_names, AT(xml)},
+};
+SECTION(read_xml, xml_rows, (void)0)
+
+static bool read_nothing(struct profile_load *l, uint32_t node, void *at)
+{
+	(void)l;
+	(void)node;
+	(void)at;
+	return true;
+}
+
+static const struct profile_member profile_rows[] = {
+	{"profile", profile_read_text, AT(name)},
 	{"version", read_count, AT(version)},
-	{"title", read_text, AT(title)},
-	{"extends", read_text, AT(extends)},
+	{"title", profile_read_text, AT(title)},
+	{"extends", profile_read_text, AT(extends)},
+	{"xml", read_nothing, 0},	/* was read first */
+	{"credentials", read_credentials, AT(credentials)},
+	{"login", profile_read_login, AT(login)},
+	{"headers", profile_read_headers, AT(headers)},
 	{"send", read_send, 0},
 	{"idempotency", read_idempotency, 0},
 	{"rules", read_rules, AT(rules)},
+	{"items", profile_read_levels, AT(items)},
 	{"poll", read_poll, 0},
 	{"lookup", read_lookup, 0},
 	{"list", read_list, 0},
 	{"health", read_health, 0},
 	{"correlation", read_correlation, 0},
-	{"code", read_sources, AT(code)},
+	{"code", profile_read_sources, AT(code)},
 	{"rate", read_rate, 0},
-	{"creates", read_texts, AT(creates)},
+	{"creates", profile_read_texts, AT(creates)},
 	{"show", read_pointers, AT(show)},
 	{"secret", read_pointers, AT(secret)},
 	{"blinded", read_pointers, AT(blinded)},
@@ -563,6 +471,8 @@ static void check_contradictions(struct profile_load *l, struct profile *p)
 			      "true");
 	if (p->poll.present && !p->poll.word.n && !p->poll.rules.n)
 		profile_error(l, 0, "poll needs \"word\" or \"rules\"");
+	if (p->login.present && (!p->login.url || !p->login.session.n))
+		profile_error(l, 0, "login needs \"request\" and \"session\"");
 	for (size_t i = 0; i < p->poll.done.n; i++)
 		if (text_list_has(&p->poll.failed, span_of(p->poll.done.v[i]),
 				  p->poll.fold))
@@ -576,7 +486,7 @@ static void load_over(struct span text, const char *file,
 		      struct findings *findings, struct profile *p)
 {
 	struct json doc = {0};
-	struct profile_load l = {&doc, file, NULL, findings};
+	struct profile_load l = {&doc, file, NULL, findings, &p->xml};
 	struct buf parent = BUF_INIT;
 	struct span parent_text;
 
@@ -601,9 +511,14 @@ static void load_over(struct span text, const char *file,
 			  findings, p);
 	if (json_get(&doc, 0, "version") == JSON_NONE)
 		profile_error(&l, 0, "a profile needs \"version\", a number");
-	read_members(&l, 0, profile_rows, ARRAY_SIZE(profile_rows), p);
-	if (!depth)
+	/* Prefixes first: the XPaths of the whole file are checked by them. */
+	if (json_get(&doc, 0, "xml") != JSON_NONE)
+		read_xml(&l, json_get(&doc, 0, "xml"), p);
+	profile_members(&l, 0, profile_rows, ARRAY_SIZE(profile_rows), p);
+	if (!depth) {
+		profile_poll_levels(p);
 		check_contradictions(&l, p);
+	}
 	buf_release(&parent);
 	json_release(&doc);
 }

@@ -2,7 +2,6 @@
 #include "core/utf8.h"
 
 #include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,32 +62,6 @@ bool profile_texts(struct profile_load *l, uint32_t node,
 	return ok;
 }
 
-/* Scalars as texts: a single value or a list of them. */
-static bool values(struct profile_load *l, uint32_t node, struct cond *out)
-{
-	bool list = json_is(l->doc, node, JSON_ARRAY);
-	uint32_t kid = list ? json_child(l->doc, node) : node;
-
-	out->values = xcalloc(list ? l->doc->node[node].kids : 1,
-			      sizeof(*out->values));
-	for (; kid != JSON_NONE; kid = list ? json_next(l->doc, kid) :
-	     JSON_NONE) {
-		struct buf text = BUF_INIT;
-
-		if (!json_scalar(l->doc, kid, &text)) {
-			profile_error(l, kid, "texts, numbers or true/false "
-				      "were expected here");
-			buf_release(&text);
-			return false;
-		}
-		out->values[out->values_n++] = xstrdup(buf_text(&text));
-		buf_release(&text);
-	}
-	if (!out->values_n)
-		profile_error(l, node, "an empty list can never match");
-	return out->values_n > 0;
-}
-
 /* Nested bounds multiply in the compiled automaton, back-references make
  * the search exponential: neither is let in. */
 static const char *regex_risk(const char *text)
@@ -121,8 +94,8 @@ static const char *regex_risk(const char *text)
 	return NULL;
 }
 
-static bool regex_make(struct profile_load *l, uint32_t node, size_t groups,
-		       void **out)
+bool profile_regex(struct profile_load *l, uint32_t node, size_t groups,
+		   bool fold, void **out)
 {
 	char *text = NULL, words[120] = "";
 	const char *risk = NULL;
@@ -138,7 +111,7 @@ static bool regex_make(struct profile_load *l, uint32_t node, size_t groups,
 		return false;
 	}
 	regex = xcalloc(1, sizeof(*regex));
-	rc = regcomp(regex, text, REG_EXTENDED);
+	rc = regcomp(regex, text, REG_EXTENDED | (fold ? REG_ICASE : 0));
 	free(text);
 	if (rc) {
 		regerror(rc, regex, words, sizeof(words));
@@ -155,281 +128,82 @@ static bool regex_make(struct profile_load *l, uint32_t node, size_t groups,
 	return true;
 }
 
-/* 503, "5xx", "500-599". */
-static bool range(struct profile_load *l, uint32_t node, int out[2])
+bool profile_pointer(struct profile_load *l, uint32_t node, char **out)
 {
-	struct buf text = BUF_INIT;
-	int low = 0, high = 0, used = 0;
-	const char *s;
-	bool ok;
+	if (!profile_text(l, node, out))
+		return false;
+	if (!(*out)[0] || (*out)[0] == '/')
+		return true;
+	profile_error(l, node, "a JSON pointer is empty or begins with /");
+	return false;
+}
 
-	json_scalar(l->doc, node, &text);
-	s = buf_text(&text);
-	if (text.len == 3 && s[1] == 'x' && s[2] == 'x' && s[0] >= '1' &&
-	    s[0] <= '9') {
-		low = (s[0] - '0') * 100;
-		high = low + 99;
-		ok = true;
-	} else if (sscanf(s, "%3d-%3d%n", &low, &high, &used) == 2) {
-		ok = (size_t)used == text.len;
+bool profile_xpath(struct profile_load *l, uint32_t node,
+		   struct xml_path **out)
+{
+	static const struct xml_names none = {NULL, 0};
+	struct buf error = BUF_INIT;
+	char *text = NULL;
+
+	if (!profile_text(l, node, &text))
+		return false;
+	xml_path_free(*out);
+	*out = xml_path_make(text, l->names ? l->names : &none, &error);
+	if (!*out)
+		profile_error(l, node, "%s", buf_text(&error));
+	buf_release(&error);
+	free(text);
+	return *out != NULL;
+}
+
+/* The place a source takes from; false: this member is no place. */
+static bool source_place(struct profile_load *l, uint32_t node,
+			 struct source *out, bool *ok)
+{
+	if (json_key_is(l->doc, node, "json")) {
+		out->kind = SOURCE_JSON;
+		*ok = profile_pointer(l, node, &out->at);
+	} else if (json_key_is(l->doc, node, "header")) {
+		out->kind = SOURCE_HEADER;
+		*ok = profile_text(l, node, &out->at);
+		if (*ok && !out->at[0]) {
+			profile_error(l, node, "a header has a name");
+			*ok = false;
+		}
+	} else if (json_key_is(l->doc, node, "xpath")) {
+		out->kind = SOURCE_XPATH;
+		*ok = profile_xpath(l, node, &out->path);
 	} else {
-		ok = sscanf(s, "%3d%n", &low, &used) == 1 &&
-			(size_t)used == text.len;
-		high = low;
-	}
-	buf_release(&text);
-	ok = ok && low >= 100 && high <= 999 && low <= high;
-	if (!ok)
-		profile_error(l, node, "a status was expected: 503, \"5xx\" "
-			      "or \"500-599\"");
-	out[0] = low;
-	out[1] = high;
-	return ok;
-}
-
-static bool ranges(struct profile_load *l, uint32_t node, struct cond *out)
-{
-	bool list = json_is(l->doc, node, JSON_ARRAY);
-	uint32_t kid = list ? json_child(l->doc, node) : node;
-	bool ok = kid != JSON_NONE;
-
-	if (!ok)
-		profile_error(l, node, "an empty list can never match");
-	out->ranges = xcalloc(list ? l->doc->node[node].kids : 1,
-			      sizeof(*out->ranges));
-	for (; kid != JSON_NONE; kid = list ? json_next(l->doc, kid) :
-	     JSON_NONE)
-		ok = range(l, kid, out->ranges[out->ranges_n++]) && ok;
-	return ok;
-}
-
-static bool kids(struct profile_load *l, uint32_t node, int depth,
-		 struct cond *out)
-{
-	bool ok = true;
-
-	if (!json_is(l->doc, node, JSON_ARRAY)) {
-		profile_error(l, node, "a list of conditions was expected");
-		return false;
-	}
-	out->kids = xcalloc(l->doc->node[node].kids, sizeof(*out->kids));
-	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
-	     kid = json_next(l->doc, kid))
-		ok = profile_cond(l, kid, depth + 1,
-				  &out->kids[out->kids_n++]) && ok;
-	return ok;
-}
-
-/* Words a condition may be about; exactly one a condition. */
-static const struct subject {
-	const char *name;
-	enum cond_kind kind;
-	bool tested;			/* takes a test beside it */
-	const char *words;		/* values allowed, or NULL */
-} subjects[] = {
-	{"all", COND_ALL, false, NULL},
-	{"any", COND_ANY, false, NULL},
-	{"not", COND_NOT, false, NULL},
-	{"status", COND_STATUS, false, NULL},
-	{"json", COND_JSON, true, NULL},
-	{"header", COND_HEADER, true, NULL},
-	{"text_prefix", COND_TEXT, false, NULL},
-	{"text_regex", COND_TEXT, false, NULL},
-	{"method", COND_METHOD, false,
-	 " GET POST PUT PATCH DELETE HEAD OPTIONS "},
-	{"body", COND_BODY, false,
-	 " empty json html text object array string number boolean null "},
-	{"mode", COND_MODE, false, " key natural lookup none "},
-};
-
-static const struct test_name {
-	const char *name;
-	enum cond_test test;
-} tests[] = {
-	{"exists", TEST_EXISTS}, {"in", TEST_IN}, {"not_in", TEST_NOT_IN},
-	{"is", TEST_IN}, {"regex", TEST_REGEX}, {"prefix", TEST_PREFIX},
-	{"nonempty", TEST_NONEMPTY}, {"type", TEST_TYPE},
-};
-
-static const struct subject *subject_of(struct profile_load *l, uint32_t key)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(subjects); i++)
-		if (json_key_is(l->doc, key, subjects[i].name))
-			return &subjects[i];
-	return NULL;
-}
-
-static bool words_allowed(struct profile_load *l, uint32_t node,
-			  const struct subject *subject,
-			  const struct cond *c)
-{
-	for (size_t i = 0; i < c->values_n; i++) {
-		char word[40];
-
-		snprintf(word, sizeof(word), " %.30s ", c->values[i]);
-		if (strstr(subject->words, word) && !strchr(c->values[i], ' '))
-			continue;
-		profile_error(l, node, "\"%s\" allows:%s", subject->name,
-			      subject->words);
 		return false;
 	}
 	return true;
-}
-
-static bool about(struct profile_load *l, uint32_t node, int depth,
-		  const struct subject *subject, struct cond *out)
-{
-	out->kind = subject->kind;
-	switch (subject->kind) {
-	case COND_ALL:
-	case COND_ANY:
-		return kids(l, node, depth, out);
-	case COND_NOT:
-		out->kids = xcalloc(1, sizeof(*out->kids));
-		out->kids_n = 1;
-		return profile_cond(l, node, depth + 1, out->kids);
-	case COND_STATUS:
-		return ranges(l, node, out);
-	case COND_JSON:
-	case COND_HEADER:
-		if (!profile_text(l, node, &out->at))
-			return false;
-		if (subject->kind == COND_JSON && out->at[0] &&
-		    out->at[0] != '/') {
-			profile_error(l, node, "a JSON pointer is empty or "
-				      "begins with /");
-			return false;
-		}
-		return true;
-	case COND_TEXT:
-		out->test = !strcmp(subject->name, "text_regex") ?
-			TEST_REGEX : TEST_PREFIX;
-		return out->test == TEST_REGEX ?
-			regex_make(l, node, 0, &out->regex) :
-			values(l, node, out);
-	case COND_METHOD:
-	case COND_BODY:
-	case COND_MODE:
-		return values(l, node, out) &&
-			words_allowed(l, node, subject, out);
-	}
-	return false;
-}
-
-static bool test_of(struct profile_load *l, uint32_t node, struct cond *out,
-		    bool *known)
-{
-	bool yes = json_is(l->doc, node, JSON_TRUE);
-
-	*known = false;
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (!json_key_is(l->doc, node, tests[i].name))
-			continue;
-		*known = true;
-		out->test = tests[i].test;
-		if (out->test == TEST_REGEX)
-			return regex_make(l, node, 0, &out->regex);
-		if (out->test == TEST_IN || out->test == TEST_NOT_IN ||
-		    out->test == TEST_PREFIX || out->test == TEST_TYPE)
-			return values(l, node, out);
-		if (!yes && !(out->test == TEST_EXISTS &&
-			      json_is(l->doc, node, JSON_FALSE))) {
-			profile_error(l, node, "\"%s\" takes true",
-				      tests[i].name);
-			return false;
-		}
-		if (!yes)
-			out->test = TEST_ABSENT;
-		return true;
-	}
-	return true;
-}
-
-/* One member that is neither subject nor test. */
-static bool option_of(struct profile_load *l, uint32_t node, struct cond *out)
-{
-	bool yes = json_is(l->doc, node, JSON_TRUE);
-
-	if (!yes && !json_is(l->doc, node, JSON_FALSE))
-		goto bad;
-	if (json_key_is(l->doc, node, "every"))
-		out->every = yes;
-	else if (json_key_is(l->doc, node, "fold"))
-		out->fold = yes;
-	else
-		goto bad;
-	return true;
-bad:
-	profile_error(l, node, "a condition is {all|any|not|status|json|header|"
-		      "text_prefix|text_regex|method|body|mode}, with json and "
-		      "header one of is|in|not_in|regex|prefix|exists|nonempty|"
-		      "type, and true or false for every and fold");
-	return false;
-}
-
-bool profile_cond(struct profile_load *l, uint32_t node, int depth,
-		  struct cond *out)
-{
-	const struct subject *subject = NULL;
-	int subjects_n = 0, tests_n = 0;
-	bool ok = true;
-
-	if (!json_is(l->doc, node, JSON_OBJECT) || depth > PROFILE_COND_DEPTH) {
-		profile_error(l, node, "a condition is an object, at most %d "
-			      "deep", PROFILE_COND_DEPTH);
-		return false;
-	}
-	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE && ok;
-	     kid = json_next(l->doc, kid)) {
-		const struct subject *found = subject_of(l, kid);
-		bool known = found != NULL;
-
-		if (found && ++subjects_n == 1)
-			ok = about(l, kid, depth, subject = found, out);
-		if (!found && tests_n == 0)
-			ok = test_of(l, kid, out, &known);
-		if (!found && known)
-			tests_n++;
-		if (!known)
-			ok = option_of(l, kid, out) && ok;
-	}
-	if (ok && (subjects_n != 1 || tests_n != (subject->tested ? 1 : 0))) {
-		profile_error(l, node, "a condition has exactly one subject, "
-			      "and json and header exactly one test");
-		ok = false;
-	}
-	return ok;
 }
 
 static bool one_source(struct profile_load *l, uint32_t node,
 		       struct source *out)
 {
+	bool fold = json_is(l->doc, json_get(l->doc, node, "fold"), JSON_TRUE);
 	bool ok = true, placed = false;
 
 	if (!json_is(l->doc, node, JSON_OBJECT)) {
 		profile_error(l, node, "a source is {\"json\": pointer}, "
-			      "{\"header\": name} or {\"regex\": pattern}");
+			      "{\"xpath\": expression}, {\"header\": name} "
+			      "or {\"regex\": pattern}, with \"strip\" and "
+			      "\"fold\"");
 		return false;
 	}
 	out->kind = SOURCE_REGEX;
 	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE && ok;
 	     kid = json_next(l->doc, kid)) {
-		bool json = json_key_is(l->doc, kid, "json");
-
-		if ((json || json_key_is(l->doc, kid, "header")) && !placed) {
-			out->kind = json ? SOURCE_JSON : SOURCE_HEADER;
+		if (!placed && source_place(l, kid, out, &ok)) {
 			placed = true;
-			ok = profile_text(l, kid, &out->at);
-			if (ok && json && out->at[0] && out->at[0] != '/') {
-				profile_error(l, kid, "a JSON pointer is empty "
-					      "or begins with /");
-				ok = false;
-			}
 		} else if (json_key_is(l->doc, kid, "regex")) {
-			ok = regex_make(l, kid, 1, &out->regex);
-		} else {
-			profile_error(l, kid, "a source has json, header or "
-				      "regex");
+			ok = profile_regex(l, kid, 1, fold, &out->regex);
+		} else if (json_key_is(l->doc, kid, "strip")) {
+			ok = profile_regex(l, kid, 0, fold, &out->strip);
+		} else if (!json_key_is(l->doc, kid, "fold")) {
+			profile_error(l, kid, "a source has one of json, "
+				      "xpath, header, and regex, strip, fold");
 			ok = false;
 		}
 	}
@@ -453,5 +227,140 @@ bool profile_sources(struct profile_load *l, uint32_t node,
 		ok = one_source(l, kid, &made.v[made.n++]) && ok;
 	sources_release(out);
 	*out = made;
+	return ok;
+}
+
+/* ---- readers for tables of members ---- */
+
+bool profile_members(struct profile_load *l, uint32_t node,
+			 const struct profile_member *rows, size_t n,
+			 void *base)
+{
+	bool ok = true;
+
+	if (!json_is(l->doc, node, JSON_OBJECT)) {
+		profile_error(l, node, "an object was expected here");
+		return false;
+	}
+	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
+	     kid = json_next(l->doc, kid)) {
+		struct buf allowed = BUF_INIT;
+		size_t i = 0;
+
+		while (i < n && !json_key_is(l->doc, kid, rows[i].name))
+			i++;
+		if (i < n) {
+			ok = rows[i].read(l, kid, (char *)base +
+					  rows[i].offset) && ok;
+			continue;
+		}
+		for (i = 0; i < n; i++)
+			buf_addf(&allowed, " %s", rows[i].name);
+		profile_error(l, kid, "unknown member; allowed here:%s",
+			      buf_text(&allowed));
+		buf_release(&allowed);
+		ok = false;
+	}
+	return ok;
+}
+
+bool profile_read_text(struct profile_load *l, uint32_t node, void *at)
+{
+	char **out = at;
+
+	if (json_is(l->doc, node, JSON_NULL)) {
+		free(*out);
+		*out = NULL;
+		return true;
+	}
+	return profile_text(l, node, out);
+}
+
+bool profile_read_pointer(struct profile_load *l, uint32_t node, void *at)
+{
+	return json_is(l->doc, node, JSON_NULL) ?
+		profile_read_text(l, node, at) : profile_pointer(l, node, at);
+}
+
+bool profile_read_texts(struct profile_load *l, uint32_t node, void *at)
+{
+	return profile_texts(l, node, at);
+}
+
+bool profile_read_sources(struct profile_load *l, uint32_t node, void *at)
+{
+	return profile_sources(l, node, at);
+}
+
+bool profile_read_bool(struct profile_load *l, uint32_t node, void *at)
+{
+	*(bool *)at = json_is(l->doc, node, JSON_TRUE);
+	if (*(bool *)at || json_is(l->doc, node, JSON_FALSE))
+		return true;
+	profile_error(l, node, "true or false was expected here");
+	return false;
+}
+
+bool profile_read_ms(struct profile_load *l, uint32_t node, void *at)
+{
+	int64_t *out = at;
+
+	if (json_int(l->doc, node, out) && *out >= 0 && *out <= 86400000)
+		return true;
+	profile_error(l, node, "milliseconds from 0 to 86400000 were expected");
+	return false;
+}
+
+/* "GET {path}?op_id={op_id}" into method and address, which stand side by
+ * side in struct profile. */
+bool profile_read_request(struct profile_load *l, uint32_t node, void *at)
+{
+	char **method_url = at, *text = NULL, *space;
+
+	if (!profile_text(l, node, &text))
+		return false;
+	space = strchr(text, ' ');
+	if (!space || (strncmp(text, "GET ", 4) &&
+		       strncmp(text, "HEAD ", 5) &&
+		       strncmp(text, "POST ", 5)) || !space[1]) {
+		profile_error(l, node, "a request is \"GET address\" (or HEAD, "
+			      "POST)");
+		free(text);
+		return false;
+	}
+	free(method_url[0]);
+	free(method_url[1]);
+	method_url[0] = xstrndup(text, (size_t)(space - text));
+	method_url[1] = xstrdup(space + 1);
+	free(text);
+	return true;
+}
+
+bool profile_read_headers(struct profile_load *l, uint32_t node, void *at)
+{
+	struct header_list *out = at;
+	bool ok = true;
+
+	if (!json_is(l->doc, node, JSON_OBJECT)) {
+		profile_error(l, node, "an object {name: value} was expected");
+		return false;
+	}
+	header_list_release(out);
+	out->v = xcalloc(l->doc->node[node].kids, sizeof(*out->v));
+	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
+	     kid = json_next(l->doc, kid)) {
+		struct name_value *h = &out->v[out->n++];
+		struct buf name = BUF_INIT;
+
+		json_key(l->doc, kid, &name);
+		h->name = xstrdup(buf_text(&name));
+		buf_release(&name);
+		ok = profile_text(l, kid, &h->value) && ok;
+		if (strpbrk(h->name, ": \t\r\n") || !h->name[0] ||
+		    (h->value && strpbrk(h->value, "\r\n"))) {
+			profile_error(l, kid, "not a header name or value");
+			ok = false;
+		}
+	}
 	return ok;
 }

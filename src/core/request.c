@@ -240,11 +240,49 @@ static bool header(struct request *r, const char *name, struct span value,
 	return true;
 }
 
+/* A list of the profile's templates. */
+static bool template_headers(struct request *r, const struct header_list *list,
+			     const struct values *v, struct buf *error)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < list->n && ok; i++) {
+		struct buf value = BUF_INIT;
+
+		ok = expand(list->v[i].value, v, EXPAND_HEADER, &value,
+			    error) &&
+			header(r, list->v[i].name, buf_span(&value), error);
+		buf_release(&value);
+	}
+	return ok;
+}
+
+static bool trace_header(struct request *r, const struct op *op,
+			 const struct request_ids *ids, struct buf *error)
+{
+	struct buf trace = BUF_INIT;
+	bool ok;
+
+	if (!op || strlen(op->traceparent_id) != 32 ||
+	    strlen(ids->span_id) != 16)
+		return true;
+	buf_adds(&trace, "00-");
+	buf_adds(&trace, op->traceparent_id);
+	buf_addc(&trace, '-');
+	buf_adds(&trace, ids->span_id);
+	buf_adds(&trace, "-01");
+	ok = header(r, "traceparent", buf_span(&trace), error);
+	buf_release(&trace);
+	return ok;
+}
+
 static bool common_headers(struct request *r, const struct endpoint_config *e,
 			   const struct op *op, struct span token,
 			   const struct request_ids *ids, struct buf *error)
 {
 	const struct profile *p = e->profile;
+	struct values v = {NULL, op ? op->path : NULL, op, NULL,
+			   ids->request_id};
 
 	if (token.n) {
 		buf_addspan(&r->headers, token);
@@ -260,23 +298,9 @@ static bool common_headers(struct request *r, const struct endpoint_config *e,
 		if (!header(r, p->correlation_out.v[i],
 			    span_of(op->correlation_id), error))
 			return false;
-	if (!header(r, "X-Request-ID", span_of(ids->request_id), error))
-		return false;
-	if (op && strlen(op->traceparent_id) == 32 &&
-	    strlen(ids->span_id) == 16) {
-		struct buf trace = BUF_INIT;
-		bool ok;
-
-		buf_adds(&trace, "00-");
-		buf_adds(&trace, op->traceparent_id);
-		buf_addc(&trace, '-');
-		buf_adds(&trace, ids->span_id);
-		buf_adds(&trace, "-01");
-		ok = header(r, "traceparent", buf_span(&trace), error);
-		buf_release(&trace);
-		return ok;
-	}
-	return true;
+	return header(r, "X-Request-ID", span_of(ids->request_id), error) &&
+		trace_header(r, op, ids, error) &&
+		template_headers(r, &p->headers, &v, error);
 }
 
 static bool profile_headers(struct request *r, const struct profile *p,
@@ -284,18 +308,8 @@ static bool profile_headers(struct request *r, const struct profile *p,
 			    const struct request_ids *ids, struct buf *error)
 {
 	struct values v = {NULL, op->path, op, NULL, ids->request_id};
-	bool ok = true;
 
-	for (size_t i = 0; i < p->send_headers_n && ok; i++) {
-		struct buf value = BUF_INIT;
-
-		ok = expand(p->send_headers[i].value, &v, EXPAND_HEADER,
-			    &value, error) &&
-			header(r, p->send_headers[i].name, buf_span(&value),
-			       error);
-		buf_release(&value);
-	}
-	return ok;
+	return template_headers(r, &p->send_headers, &v, error);
 }
 
 bool request_path(const struct profile *p, const struct op *op,

@@ -67,7 +67,18 @@ void rule_refused(struct settling *s, enum op_reason fallback)
 	const struct verdict_out *v = s->verdict;
 
 	s->op->reason = v->reason ? v->reason : fallback;
-	text_replace(&s->op->error, v->excerpt[0] ? v->excerpt : v->why);
+	if (v->items[0]) {
+		struct buf list = BUF_INIT;
+
+		buf_addf(&list, "%d of %d items refused: %s",
+			 v->items_refused, v->items_total > v->items_refused ?
+			 v->items_total : v->items_refused, v->items);
+		text_replace(&s->op->error, buf_text(&list));
+		buf_release(&list);
+	} else {
+		text_replace(&s->op->error, v->excerpt[0] ? v->excerpt :
+			     v->why);
+	}
 	rule_due(s->op, 0, 0);
 }
 
@@ -321,6 +332,37 @@ static void send_reject(struct settling *s)
 	}
 }
 
+/* "It exists already": ours from before, or somebody else's. A look-up tells;
+ * proven absent under our tag it stays refused and is never sent again. */
+static void send_look(struct settling *s)
+{
+	struct op *op = s->op;
+
+	op->attempts++;
+	rule_refused(s, REASON_EXISTS);
+	op->flags &= ~OP_ABSENT_PROVEN;
+	if (s->look_up && s->mode != MODE_NONE) {
+		op->flags |= OP_OUTCOME_UNKNOWN | OP_REFUSED_ONCE;
+		look_or_die(s, EV_REJECT_LOOK, REASON_UNKNOWN);
+	} else {
+		rule_apply(s, EV_REJECT);
+	}
+}
+
+/* Some of it was taken: as conclusive as a commit, and never sent again as a
+ * whole. */
+static void send_partial(struct settling *s)
+{
+	struct op *op = s->op;
+
+	op->attempts++;
+	op->flags &= ~OP_UNSETTLED_FLAGS;
+	op->flags |= OP_PARTIAL;
+	op->absent_at_ms = 0;
+	rule_refused(s, REASON_PARTLY);
+	rule_apply(s, EV_REJECT);
+}
+
 static void send_commit(struct settling *s)
 {
 	s->op->attempts++;
@@ -427,6 +469,10 @@ static void settle_send(struct settling *s)
 		send_accept(s);
 	else if (verdict == VERDICT_REJECT)
 		send_reject(s);
+	else if (verdict == VERDICT_LOOK)
+		send_look(s);
+	else if (verdict == VERDICT_PARTIAL)
+		send_partial(s);
 	else if (verdict == VERDICT_RETRY)
 		send_retry(s, !s->in->circuit_probe);
 	else if (verdict == VERDICT_PACE)

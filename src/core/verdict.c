@@ -18,7 +18,7 @@ static const char *const layer_names[] = {
 static const char *const verdict_names[] = {
 	"commit", "poll", "refresh", "pace", "retry", "unknown", "reject",
 	"halt", "found", "running", "differs", "several", "absent",
-	"inconclusive", "more_pages", "still", "vanished", "partial",
+	"inconclusive", "more_pages", "still", "vanished", "partial", "look",
 };
 
 static const char *const halt_names[] = {
@@ -50,6 +50,7 @@ void verdict_init(struct verdict_out *v)
 	v->rule[0] = v->why[0] = v->say[0] = v->todo[0] = '\0';
 	v->job_id[0] = v->poll_url[0] = v->vendor_id[0] = '\0';
 	v->word[0] = v->code[0] = v->excerpt[0] = v->next_page[0] = '\0';
+	v->items[0] = '\0';
 }
 
 const char *attempt_kind_name(enum attempt_kind kind)

@@ -61,6 +61,9 @@ enum verdict {
 	VERDICT_ABSENT, VERDICT_INCONCLUSIVE, VERDICT_MORE_PAGES,
 	/* polls only: STILL running; job VANISHED; PARTIAL: partly refused */
 	VERDICT_STILL, VERDICT_VANISHED, VERDICT_PARTIAL,
+	/* sends: "exists already", a refusal to be verified by a look-up.
+	 * PARTIAL is for sends, too. Numbers are stored: new ones go last. */
+	VERDICT_LOOK,
 	VERDICT_COUNT
 };
 const char *verdict_name(enum verdict);
@@ -120,6 +123,8 @@ struct verdict_out {
 	char code[64];			/* vendor's error code, escaped */
 	char excerpt[LIMIT_EXCERPT_BYTES + 1];
 	int items_refused, items_total;	/* partly refused: how many */
+	char items[LIMIT_ITEMS_BYTES + 1];	/* the refused ones, escaped:
+					 * "SYSBP (E12), DIABP, ..." or "" */
 	char next_page[LIMIT_URL_BYTES];	/* MORE_PAGES */
 	bool complete;			/* a look-up saw every page */
 };

@@ -125,25 +125,25 @@ check_PROGRAMS += tests/fuzz/fuzz_json
 tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz_json.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_json_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_json_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_json_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+tests_fuzz_fuzz_json_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 
 check_PROGRAMS += tests/fuzz/fuzz_canon
 tests_fuzz_fuzz_canon_SOURCES = tests/fuzz/fuzz_canon.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_canon_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_canon_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_canon_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+tests_fuzz_fuzz_canon_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 
 check_PROGRAMS += tests/fuzz/fuzz_filter
 tests_fuzz_fuzz_filter_SOURCES = tests/fuzz/fuzz_filter.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_filter_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_filter_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_filter_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+tests_fuzz_fuzz_filter_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 
 check_PROGRAMS += tests/fuzz/fuzz_time
 tests_fuzz_fuzz_time_SOURCES = tests/fuzz/fuzz_time.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_time_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_time_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_time_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+tests_fuzz_fuzz_time_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 
 check_PROGRAMS += tests/fuzz/fuzz_profile
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c tests/fuzz/fuzz.h
@@ -151,7 +151,7 @@ tests_fuzz_fuzz_profile_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DSRCDIR='"$(abs_top_srcdir)"'
 tests_fuzz_fuzz_profile_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_profile_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_profile_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+tests_fuzz_fuzz_profile_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 
 check_PROGRAMS += tests/fuzz/fuzz_answer
 tests_fuzz_fuzz_answer_SOURCES = tests/fuzz/fuzz_answer.c tests/fuzz/fuzz.h
@@ -159,7 +159,7 @@ tests_fuzz_fuzz_answer_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DSRCDIR='"$(abs_top_srcdir)"'
 tests_fuzz_fuzz_answer_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_answer_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_answer_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+tests_fuzz_fuzz_answer_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 
 check_PROGRAMS += tests/fuzz/fuzz_config
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/fuzz.h
@@ -167,7 +167,7 @@ tests_fuzz_fuzz_config_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DSRCDIR='"$(abs_top_srcdir)"'
 tests_fuzz_fuzz_config_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_config_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+tests_fuzz_fuzz_config_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 # Every fuzzer for a while, from its corpus; new inputs go to a folder of the
 # build, never to the source tree.
 FUZZ_SECONDS = 20
@@ -257,5 +257,5 @@ check_PROGRAMS += tests/fuzz/fuzz_url
 tests_fuzz_fuzz_url_SOURCES = tests/fuzz/fuzz_url.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_url_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_url_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_url_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS)
+tests_fuzz_fuzz_url_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 endif

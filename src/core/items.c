@@ -1,0 +1,227 @@
+#include "core/items.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Walking the levels of one answer. */
+struct walk {
+	const struct cond_world *w;
+	struct items_seen *seen;
+	const struct item_level *level;
+	/* of the items under the one being looked at */
+	int refused, total, unclear;
+};
+
+static void levels_find(const struct item_levels *, const struct cond_world *,
+			struct items_seen *, struct walk *sum);
+
+/* A code or an id may show; a sentence may name a patient. */
+static bool shows(struct span s)
+{
+	if (!s.n || s.n > 64)
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] <= 0x20 || s.p[i] > 0x7e)
+			return false;
+	return true;
+}
+
+static void add_text(const struct sources *sources, const struct cond_world *w,
+		     const char *before, struct buf *out)
+{
+	struct buf text = BUF_INIT;
+
+	if (sources->n && sources_find(sources, w, &text) &&
+	    shows(buf_span(&text)))
+		buf_addf(out, "%s%s", before, buf_text(&text));
+	buf_release(&text);
+}
+
+/* "SYSBP (E12)"; what names nothing is "item 3". */
+static void list_item(struct walk *k, const struct cond_world *w)
+{
+	const struct item_level *level = k->level;
+	struct items_seen *seen = k->seen;
+	struct buf text = BUF_INIT, why = BUF_INIT;
+	size_t used = strlen(seen->list);
+
+	seen->listed++;
+	add_text(&level->id, w, "", &text);
+	if (!text.len)
+		buf_addf(&text, "item %d", k->total + 1);
+	add_text(&level->code, w, "", &why);
+	add_text(&level->message, w, why.len ? " " : "", &why);
+	if (why.len)
+		buf_addf(&text, " (%s)", buf_text(&why));
+	if (used + text.len + 16 < sizeof(seen->list))
+		snprintf(seen->list + used, sizeof(seen->list) - used, "%s%s",
+			 used ? ", " : "", buf_text(&text));
+	else if (used < 4 || strcmp(seen->list + used - 3, "..."))
+		snprintf(seen->list + used, sizeof(seen->list) - used,
+			 ", ...");
+	buf_release(&text);
+	buf_release(&why);
+}
+
+enum fate { TAKEN, REFUSED, UNCLEAR };
+
+static enum fate fate_of(const struct item_level *level,
+			 const struct cond_world *w)
+{
+	struct buf word = BUF_INIT;
+	enum fate fate = TAKEN;
+
+	if (level->by == ITEM_REFUSED)
+		return REFUSED;
+	if (level->by == ITEM_TAKEN)
+		return TAKEN;
+	if (level->by == ITEM_BY_COND)
+		return cond_holds(&level->refused_if, w) ? REFUSED : TAKEN;
+	sources_find(&level->status, w, &word);
+	if (text_list_has(&level->failed, buf_span(&word), level->fold))
+		fate = REFUSED;
+	else if (level->taken.n && !text_list_has(&level->taken,
+						  buf_span(&word),
+						  level->fold))
+		fate = UNCLEAR;
+	buf_release(&word);
+	return fate;
+}
+
+/* An item with items inside counts as those; refused without any of them
+ * being refused, all of them are. */
+static void one_item(struct walk *k, const struct cond_world *w)
+{
+	enum fate fate = fate_of(k->level, w);
+	struct walk sum = {w, k->seen, NULL, 0, 0, 0};
+
+	if (k->level->inner)
+		levels_find(k->level->inner, w, k->seen, &sum);
+	k->unclear += sum.unclear + (fate == UNCLEAR);
+	if (fate == REFUSED && !sum.refused) {
+		list_item(k, w);
+		sum.refused = sum.total ? sum.total : 1;
+	}
+	k->refused += sum.refused;
+	k->total += sum.total ? sum.total : 1;
+}
+
+static void json_item(void *ctx, const struct json *doc, uint32_t node)
+{
+	struct walk *k = ctx;
+	struct cond_world w = *k->w;
+
+	(void)doc;
+	if (node == JSON_NONE)
+		return;
+	if (k->total >= ITEMS_SEEN_MAX) {
+		k->unclear++;
+		return;
+	}
+	w.item = node;
+	w.levels = NULL;
+	one_item(k, &w);
+}
+
+static void xml_items(struct walk *k, struct xml *xml)
+{
+	struct xml_found found;
+
+	xml_find(xml, k->level->path, k->w->xml_item, &found);
+	for (size_t i = 0; i < found.n; i++) {
+		struct cond_world w = *k->w;
+
+		w.xml_item = xml_found_node(&found, i);
+		w.levels = NULL;
+		if (w.xml_item && k->total < ITEMS_SEEN_MAX)
+			one_item(k, &w);
+		else
+			k->unclear++;
+	}
+	xml_found_release(&found);
+}
+
+static void exists(void *ctx, const struct json *doc, uint32_t node)
+{
+	bool *there = ctx;
+
+	*there = *there || json_is(doc, node, JSON_ARRAY) ||
+		json_is(doc, node, JSON_OBJECT);
+}
+
+/* Is there a list of that name, though an empty one? */
+static bool list_there(const struct item_level *level,
+		       const struct cond_world *w)
+{
+	size_t n = level->at ? strlen(level->at) : 0;
+	bool there = false;
+	char *list;
+
+	if (!w->doc || n < 2 || strcmp(level->at + n - 2, "/*"))
+		return false;
+	list = xstrndup(level->at, n - 2);
+	json_walk(w->doc, w->item, list, exists, &there);
+	free(list);
+	return there;
+}
+
+static void level_find(const struct item_level *level,
+		       const struct cond_world *w, struct items_seen *seen,
+		       struct walk *sum)
+{
+	struct walk k = {w, seen, level, 0, 0, 0};
+	size_t listed = strlen(seen->list);
+
+	if (level->at && w->doc)
+		json_walk(w->doc, w->item, level->at, json_item, &k);
+	else if (level->path && world_xml(w))
+		xml_items(&k, world_xml(w));
+	sum->unclear += k.unclear;
+	if (level->again) {
+		if (k.refused > sum->refused)
+			sum->refused = k.refused;
+		else
+			seen->list[listed] = 0;
+		return;
+	}
+	if (level->by != ITEM_REFUSED && (k.total || list_there(level, w)))
+		seen->total_known = true;
+	sum->refused += k.refused;
+	sum->total += k.total;
+}
+
+static void levels_find(const struct item_levels *levels,
+			const struct cond_world *w, struct items_seen *seen,
+			struct walk *sum)
+{
+	for (size_t i = 0; i < levels->n; i++)
+		level_find(&levels->v[i], w, seen, sum);
+}
+
+void items_find(const struct item_levels *levels, const struct cond_world *w,
+		struct items_seen *seen)
+{
+	struct walk sum = {w, seen, NULL, 0, 0, 0};
+
+	if (seen->done)
+		return;
+	seen->done = true;
+	levels_find(levels, w, seen, &sum);
+	seen->refused = sum.refused;
+	seen->total = sum.total;
+	seen->unclear = sum.unclear;
+}
+
+const char *items_word(const struct items_seen *seen)
+{
+	assert(seen->done);
+	if (seen->refused && seen->total_known &&
+	    seen->refused >= seen->total && !seen->unclear)
+		return "all_refused";
+	if (seen->refused)
+		return "some_refused";
+	if (seen->unclear)
+		return "unclear";
+	return seen->total ? "none_refused" : "absent";
+}

@@ -184,6 +184,8 @@ static void line_draw(struct app *app, struct line *l, bool bar)
 			.attrs = g->rank == 1 ? UI_BOLD : 0};
 		int *at = g->right ? &right : &col;
 
+		if (!g->text.len)
+			continue;
 		/* Escaped above, so that its cells are known. */
 		draw_text(&screen, 0, *at + gap, style, buf_text(&g->text));
 		*at += segment_cells(g) - g->gap + gap;

@@ -65,23 +65,32 @@ void doc_text(struct doc *d, int col, int width, struct style s,
 	add(d, col, width, s, xstrdup(text ? text : ""));
 }
 
+/* How wide it is once it is escaped, which hangs on what stands together: a
+ * mark on its base, a backslash before an x. */
+static int cells_of(struct span text, bool ascii)
+{
+	struct buf safe = { 0 };
+	int cells;
+
+	utf8_escape(&safe, text, ascii);
+	cells = utf8_cells(buf_span(&safe));
+	buf_release(&safe);
+	return cells;
+}
+
 /* Bytes of raw text whose escaped form fits into `width` cells; breaks at a
  * space where there is one, takes at least one character. */
 static size_t fits(struct span text, int width, bool ascii)
 {
 	size_t at = 0, space = 0;
-	int cells = 0;
 
 	while (at < text.n) {
-		struct buf safe = { 0 };
 		uint32_t ch;
 		size_t n = utf8_decode(text.p + at, text.n - at, &ch);
 
 		n = n ? n : 1;
-		utf8_escape(&safe, (struct span){ text.p + at, n }, ascii);
-		cells += utf8_cells((struct span){ safe.p, safe.len });
-		buf_release(&safe);
-		if (cells > width && at > 0)
+		if (at > 0 && cells_of((struct span){ text.p, at + n },
+				       ascii) > width)
 			return text.p[at] == ' ' || !space ? at : space;
 		if (text.p[at] == ' ')
 			space = at;

@@ -226,6 +226,8 @@ static unsigned group_key(struct groups *g, enum action action,
 		return FX_PAINT;
 	}
 	fx = list_key(&g->list, action, k);
+	if (action == DO_NEXT || action == DO_PREV)
+		foot_forget(g);
 	if (!(fx & FX_UNHANDLED))
 		foot_ask(g, false);
 	return fx;
@@ -241,8 +243,10 @@ static unsigned back(struct groups *g)
 		bool filtered = !g->list.marks && !g->list.all;
 
 		had = list_back(&g->list);
-		if (had && filtered)
+		if (had && filtered) {
 			set_lane(g);
+			foot_forget(g);
+		}
 	}
 	return had ? FX_PAINT : FX_UNHANDLED;
 }
@@ -277,7 +281,7 @@ void groups_filter(struct panel *p, const char *text)
 	foot_cancel(g);
 	g->list.slow = g->by != VIEW_BY_ERROR || (text && *text);
 	list_set_filter(&g->list, text);
-	g->foot.group[0] = '\0';	/* it is made of less, or more */
+	foot_forget(g);
 }
 
 const char *groups_filter_text(struct panel *p)

@@ -94,6 +94,8 @@ enum { GROUPS_NEVER = 100000 };
 void foot_ask(struct groups *, bool again);
 /* Something else is wanted sooner. */
 void foot_cancel(struct groups *);
+/* Another filter: the group is made of less, or more. */
+void foot_forget(struct groups *);
 void foot_release(struct foot *);
 /* Rows it would like; draws in as many as it is given. */
 int foot_rows(const struct groups *);

@@ -198,6 +198,11 @@ void foot_cancel(struct groups *g)
 	g->foot.parts_ms = g->foot.ages_ms = 0;
 }
 
+void foot_forget(struct groups *g)
+{
+	g->foot.group[0] = '\0';
+}
+
 void foot_ask(struct groups *g, bool again)
 {
 	ask_parts(g, again);
@@ -225,8 +230,11 @@ int foot_rows(const struct groups *g)
 	return group_rows(g) + (ages ? 1 + ages : 0);
 }
 
-static void draw_ages(const struct foot *f, const struct area *a, int row)
+/* Of all, whatever the filter shows. */
+static void draw_ages(const struct groups *g, const struct area *a, int row)
 {
+	const struct foot *f = &g->foot;
+
 	for (int i = 0; i < VIEW_AGES; i++) {
 		char head[32] = "more";
 
@@ -236,7 +244,8 @@ static void draw_ages(const struct foot *f, const struct area *a, int row)
 		draw_fit_right(a, row, 1 + NAME_CELLS + i * AGE_CELLS,
 			       AGE_CELLS, STYLE(TITLE), head);
 	}
-	draw_text(a, row, 1, STYLE(TITLE), "How old");
+	draw_text(a, row, 1, STYLE(TITLE), g->list.person_filter ?
+		  "How old, all" : "How old");
 	for (int i = 0; i < ages_shown(f); i++) {
 		const struct foot_age *age = &f->age[i];
 		int at = row + 1 + i;
@@ -276,5 +285,5 @@ void foot_draw(const struct groups *g, const struct area *a)
 				     row->text[GROUPS_NEXT]);
 	}
 	if (g->foot.ages_known && g->foot.ages && a->rows > at + 1)
-		draw_ages(&g->foot, a, at);
+		draw_ages(g, a, at);
 }

@@ -147,14 +147,22 @@ static int urgency(const struct sheet_cell *c)
 	}
 }
 
+/* The worst cell of the sheet with the worst one, the first of equals. */
 static void begin_at_worst(struct sheet_panel *s)
 {
-	struct sheet *sheet = current(s);
 	size_t worst = 0;
+	int most = -1;
 
-	for (size_t i = 1; sheet && i < sheet->n; i++)
-		if (urgency(&sheet->cell[i]) > urgency(&sheet->cell[worst]))
-			worst = i;
+	for (size_t at = 0; at < s->found.sheets; at++) {
+		const struct sheet *sheet = &s->found.sheet[at];
+
+		for (size_t i = 0; i < sheet->n; i++)
+			if (urgency(&sheet->cell[i]) > most) {
+				most = urgency(&sheet->cell[i]);
+				s->at = at;
+				worst = i;
+			}
+	}
 	set_cursor(s, worst);
 }
 
@@ -213,27 +221,39 @@ static void release(struct panel *p)
 
 /* Drawing. */
 
+/* At the right end, on half of the line at most; gives the cells it took. */
+static int draw_also_in(struct sheet_panel *s, const struct area *a)
+{
+	const struct sheet_cell *next =
+		&s->found.sheet[(s->at + 1) % s->found.sheets].cell[0];
+	struct buf text = { 0 }, safe = { 0 };
+	int width;
+
+	if (s->found.sheets < 2)
+		return 0;
+	buf_addf(&text, "] also in %s %s", next->op.record.study_oid,
+		 next->endpoint);
+	utf8_fit(&safe, buf_span(&text), a->cols / 2, a->grid->ascii);
+	width = utf8_cells(buf_span(&safe));
+	draw_fit(a, 0, a->cols - width, width, STYLE(INFO), buf_text(&text));
+	buf_release(&text);
+	buf_release(&safe);
+	return width + 2;
+}
+
 static void draw_title(struct sheet_panel *s, const struct area *a)
 {
 	const struct sheet_cell *c = &current(s)->cell[0];
+	int width = a->cols - 5 - draw_also_in(s, a);
 	struct buf text = { 0 };
 
 	draw_fmt(a, 0, 0, STYLE(DIM), "Find");
-	buf_addf(&text, "%s   %s %s  %s", c->op.record.subject_key,
-		 c->op.record.study_oid, c->environment, c->endpoint);
+	buf_addf(&text, "%s   %s  %s", c->op.record.subject_key,
+		 c->op.record.study_oid, c->endpoint);
 	if (c->op.site_oid)
 		buf_addf(&text, "  site %s", c->op.site_oid);
-	draw_fit(a, 0, 5, a->cols - 5, STYLE(TITLE), buf_text(&text));
-	if (s->found.sheets > 1) {
-		const struct sheet_cell *next =
-			&s->found.sheet[(s->at + 1) % s->found.sheets].cell[0];
-
-		buf_clear(&text);
-		buf_addf(&text, "] also in %s %s", next->op.record.study_oid,
-			 next->endpoint);
-		draw_fit_right(a, 0, a->cols / 2, a->cols - a->cols / 2,
-			       STYLE(INFO), buf_text(&text));
-	}
+	buf_addf(&text, "  %s", c->environment);
+	draw_fit(a, 0, 5, width, STYLE(TITLE), buf_text(&text));
 	buf_release(&text);
 }
 

@@ -339,7 +339,9 @@ static int read_unclear(struct needs *needs)
 					query_col_int(q, 1),
 					query_col_int(q, 2));
 
-		buf_adds(&need->words, "submitted lines kept for a decision");
+		buf_adds(&need->words, need->count == 1 ?
+			 "submitted line kept for a decision" :
+			 "submitted lines kept for a decision");
 		buf_adds(&need->next, "edcsync unclear list");
 	}
 	query_reset(q);

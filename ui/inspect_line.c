@@ -42,8 +42,11 @@ static struct moment *moments(const struct inspect *in, size_t *n)
 		m[k++] = (struct moment){ in->attempt[i].finished_ms,
 					  MOMENT_END, i };
 	}
+	/* A note stands for itself. */
 	for (size_t i = 0; i < in->acts; i++)
-		m[k++] = (struct moment){ in->act[i].at_ms, MOMENT_ACT, i };
+		if (strcmp(in->act[i].verb, act_verb_name(ACT_ANNOTATE)) != 0)
+			m[k++] = (struct moment){ in->act[i].at_ms,
+						  MOMENT_ACT, i };
 	for (size_t i = 0; i < in->notes; i++)
 		m[k++] = (struct moment){ in->note[i].at_ms, MOMENT_NOTE, i };
 	if (in->in_flight)

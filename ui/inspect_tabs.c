@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "core/timefmt.h"
 #include "core/words.h"
 #include "ui/amount.h"
@@ -179,9 +180,9 @@ static void tab_why(struct inspect_view *v)
 			  buf_text(&text));
 	}
 	buf_clear(&text);
-	buf_addf(&text, "%d %s used; sent back by a person %d times",
+	buf_addf(&text, "%d %s used; sent back by a person %d %s",
 		 op->attempts, op->attempts == 1 ? "send" : "sends",
-		 op->replays);
+		 op->replays, op->replays == 1 ? "time" : "times");
 	doc_line(v->doc);
 	doc_put(v->doc, 2, STYLE(DIM), "attempts");
 	doc_put(v->doc, 18, STYLE(TEXT), "%d, %s", op->tries, buf_text(&text));
@@ -278,6 +279,34 @@ static void signature(struct inspect_view *v, const struct inspect_act *a)
 	buf_release(&text);
 }
 
+static bool member(const struct json *doc, const char *name,
+		   struct buf *out)
+{
+	buf_clear(out);
+	return json_string(doc, json_get(doc, 0, name), out) && out->len;
+}
+
+/* What it was before: the store keeps JSON of state, reason and flags. */
+static void before(const char *was, struct buf *out)
+{
+	struct buf text = { 0 };
+	struct json doc;
+
+	if (!json_parse(&doc, was, strlen(was), 0)) {
+		buf_adds(out, was);
+		json_release(&doc);
+		return;
+	}
+	if (member(&doc, "state", &text))
+		buf_addspan(out, buf_span(&text));
+	if (member(&doc, "reason", &text))
+		buf_addf(out, " %s", buf_text(&text));
+	if (member(&doc, "flags", &text))
+		buf_addf(out, " (%s)", buf_text(&text));
+	json_release(&doc);
+	buf_release(&text);
+}
+
 static void tab_acts(struct inspect_view *v)
 {
 	for (size_t i = v->in->acts; i-- > 0; ) {
@@ -293,8 +322,9 @@ static void tab_acts(struct inspect_view *v)
 		if (a->words && *a->words)
 			doc_wrap(v->doc, 4, STYLE(TEXT), a->words, false);
 		if (a->was && a->is) {
-			buf_addf(&text, "%s %s %s", a->was,
-				 v->doc->ascii ? "->" : "\u2192", a->is);
+			before(a->was, &text);
+			buf_addf(&text, " %s %s", v->doc->ascii ? "->" :
+				 "\u2192", a->is);
 			doc_wrap(v->doc, 4, STYLE(TEXT), buf_text(&text),
 				 false);
 			buf_clear(&text);
@@ -311,16 +341,47 @@ static void tab_acts(struct inspect_view *v)
 		nothing(v->doc, "No person has acted on it.");
 }
 
+/* "by Jane Doe: sending -> dead, dead_lettered" above the record itself. */
+static void record_words(const struct inspect_record *r, bool ascii,
+			 struct buf *out)
+{
+	static const char *const rest[] = { "verdict", "resolution" };
+	struct buf text = { 0 };
+	struct json doc;
+
+	if (!json_parse(&doc, r->body, strlen(r->body), 0)) {
+		json_release(&doc);
+		return;
+	}
+	if (json_string(&doc, json_pointer(&doc, 0,
+					   SPAN("/actor/printed_name")),
+			&text) ||
+	    json_string(&doc, json_pointer(&doc, 0, SPAN("/actor/id")),
+			&text))
+		buf_addf(out, " by %s", buf_text(&text));
+	if (member(&doc, "old_value", &text) && text.p[0] != '{')
+		buf_addf(out, "  %s", buf_text(&text));
+	if (member(&doc, "new_value", &text) && text.p[0] != '{')
+		buf_addf(out, " %s %s", ascii ? "->" : "\u2192",
+			 buf_text(&text));
+	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)
+		if (member(&doc, rest[i], &text))
+			buf_addf(out, ", %s", buf_text(&text));
+	json_release(&doc);
+	buf_release(&text);
+}
+
 static void tab_audit(struct inspect_view *v)
 {
 	for (size_t i = v->in->records; i-- > 0; ) {
 		const struct inspect_record *r = &v->in->record[i];
 		struct buf text = { 0 };
 
+		buf_addf(&text, "%lld  ", (long long)r->seq);
 		inspect_clock(v, r->at_ms, &text);
-		doc_line(v->doc);
-		doc_put(v->doc, 0, STYLE(TITLE), "%9lld  %s  %s",
-			(long long)r->seq, buf_text(&text), r->type);
+		buf_addf(&text, "  %s", r->type);
+		record_words(r, v->doc->ascii, &text);
+		doc_wrap(v->doc, 0, STYLE(TITLE), buf_text(&text), false);
 		doc_wrap(v->doc, 4, STYLE(DIM), r->body, false);
 		buf_release(&text);
 	}

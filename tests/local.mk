@@ -192,5 +192,14 @@ tests_test_screens_SOURCES += tests/world.c tests/world.h
 tests_test_screens_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_screens_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(VTERM_CFLAGS)
 tests_test_screens_LDADD = libscene.a $(VT_LIBS) $(UI_LIBS) $(TEST_LIBS)
+
+# The console and its terminal.
+check_PROGRAMS += tests/test_terminal
+TESTS += tests/test_terminal
+tests_test_terminal_SOURCES = tests/test_terminal.c tests/check.h
+tests_test_terminal_SOURCES += tests/world.c tests/world.h
+tests_test_terminal_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_terminal_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(VTERM_CFLAGS)
+tests_test_terminal_LDADD = libscene.a $(VT_LIBS) $(UI_LIBS) $(TEST_LIBS)
 endif
 EXTRA_DIST += tests/screens

@@ -43,6 +43,12 @@ int uname(struct utsname *u)
 	return 0;
 }
 
+int gethostname(char *name, size_t n)
+{
+	snprintf(name, n, "edc1");
+	return 0;
+}
+
 const char *const place_names[PLACES] = {
 	"rave-prod", "veeva-eu", "oracle-legacy", "rave-uat",
 };

@@ -238,7 +238,7 @@ struct view_live {
 	int64_t op;			/* 0 none */
 	int slot, n;
 	enum attempt_kind kind;
-	const char *phase;		/* dns tcp tls send wait recv, "" */
+	const char *phase;		/* dns tcp tls wait recv, "" */
 	int64_t since_ms;		/* when it started */
 	int64_t timeout_ms;		/* of the answer; 0 not known */
 };

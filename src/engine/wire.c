@@ -718,13 +718,23 @@ int wire_in_flight(const struct wire *w)
 	return w->in_flight;
 }
 
+/* How far the connection is, as libcurl has noted times for it. */
+static const char *connecting(const struct slot *s)
+{
+	curl_off_t dns = 0, tcp = 0;
+
+	curl_easy_getinfo(s->easy, CURLINFO_NAMELOOKUP_TIME_T, &dns);
+	curl_easy_getinfo(s->easy, CURLINFO_CONNECT_TIME_T, &tcp);
+	return !dns ? "dns" : !tcp ? "tcp" : "tls";
+}
+
 const char *wire_phase(const struct wire *w, int id)
 {
 	const struct slot *s = id > 0 ? slot_find(w, id) : NULL;
 
 	if (!s)
 		return NULL;
-	return s->answered ? "recv" : s->sent ? "wait" : "connect";
+	return s->answered ? "recv" : s->sent ? "wait" : connecting(s);
 }
 
 static void reap(struct wire *w)

@@ -71,7 +71,8 @@ void wire_start(struct wire *, const struct wire_start *, wire_done_fn *,
  * have left. An unknown id is a bug and stops the program. */
 bool wire_cancel(struct wire *, int id);
 int wire_in_flight(const struct wire *);
-/* "connect" (nothing left yet), "wait" (sent), "recv"; NULL: no such id. */
+/* "dns", "tcp", "tls" (nothing left yet), "wait" (sent), "recv"; NULL: no
+ * such id. */
 const char *wire_phase(const struct wire *, int id);
 
 /* Moves transfers on; waits at most timeout_ms for something to happen. */

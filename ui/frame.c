@@ -134,7 +134,7 @@ static void who_segment(struct app *app, struct line *l)
 		buf_addf(&g->text, " %s", session_role_words(app->session));
 	} else {
 		buf_adds(&g->text, app->world->readonly ? "reads only"
-							: "not signed in");
+							: "nobody");
 	}
 }
 

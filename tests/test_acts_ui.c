@@ -688,6 +688,72 @@ static void an_idle_console_locks(void **state)
 	assert_int_equal(stub.dialogs, 0);
 }
 
+static uint32_t dice(uint32_t sides)
+{
+	static uint32_t seed = 11;
+
+	seed = seed * 1664525u + 1013904223u;
+	return (seed >> 8) % sides;
+}
+
+static void some_key(void)
+{
+	static const char *const some[] = {"<Enter>", "<Tab>", "<S-Tab>",
+		"<Right>", "<Left>", "<Esc>", "@", "L", "jd", "secret",
+		"because", "2", "2h", "<C-u>", "<PgDn>", "q"};
+
+	if (stub.dialogs)
+		stub_keys(some[dice(ARRAY_SIZE(some))]);
+	if (dice(4) == 0)
+		screen();
+}
+
+/* Whatever is pressed, answered early or late: nothing falls over, and
+ * nothing is done without its record. */
+static void any_keys_on_any_act(void **state)
+{
+	static const enum action some[] = {DO_CHECK, DO_REPLAY, DO_NOTE,
+		DO_DISCARD, DO_PAUSE, DO_PROBE};
+	struct target t;
+	int64_t id;
+
+	(void)state;
+	start(PROFILE_LOOK, ONE_TRY);
+	put_operator("jd", ROLE_MANAGER, 0);
+	id = add("U1", VERDICT_RETRY);
+	add("U2", VERDICT_RETRY);
+	act_on(DO_REPLAY, id);
+	sign_in();
+	for (int i = 0; i < 1000; i++) {
+		if (stub.dialogs > 6)
+			dialog_close(stub_top());
+		if (!stub.dialogs && dice(2)) {
+			one(id, &t);
+			if (dice(2)) {
+				target_release(&t);
+				filtered("form:F1", &t);
+				t.endpoint = xstrdup("edc");
+			}
+			acts_begin(&stub, some[dice(ARRAY_SIZE(some))], &t);
+		} else if (!stub.dialogs) {
+			acts_undo(&stub);
+		}
+		some_key();
+		stub.now += dice(1000);
+		session_touch(stub.session, stub.now);
+		if (!dice(500))
+			stub.now += room.config->policy.idle_lock_ms;
+		session_tick(stub.session, stub.now);
+		stub.status.engine = dice(3) > 0;
+		if (dice(2))
+			settle();
+	}
+	settle();
+	assert_int_equal(number("SELECT count(*) FROM intervention WHERE"
+				" seq IS NULL OR seq = 0"), 0);
+	assert_true(number("SELECT count(*) FROM intervention") > 0);
+}
+
 #define acts(name) cmocka_unit_test_teardown(name, teardown)
 
 int main(void)
@@ -706,7 +772,7 @@ int main(void)
 		acts(the_first_one_is_made_here),
 		acts(wrong_passwords_lock_out),
 		acts(a_foreign_password_is_changed_first),
-		acts(an_idle_console_locks),
+		acts(an_idle_console_locks), acts(any_keys_on_any_act),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static struct dialog *open_one(bool fields)
 	struct dialog_spec spec = {.title = "Replay: 371 chosen",
 		.fields = fields ? rows : NULL, .buttons = buttons,
 		.chosen = chosen, .show_list = list_shown,
-		.command_line = command, .ctx = &pressed,
+		.command_line = fields ? command : NULL, .ctx = &pressed,
 		.free_ctx = free_ctx};
 	struct dialog *d = dialog_open(&stub, &spec);
 
@@ -413,6 +413,48 @@ static void a_pager_scrolls(void **state)
 	assert_int_equal(stub.dialogs, 0);
 }
 
+static uint32_t dice(uint32_t sides)
+{
+	static uint32_t seed = 7;
+
+	seed = seed * 1664525u + 1013904223u;
+	return (seed >> 8) % sides;
+}
+
+static struct key any_key(void)
+{
+	static const char chars[] = "aAlLyYqQgGjk@/?0129 \\\"";
+	struct key key = {.kind = (enum key_kind)dice(KEYK_GONE + 1)};
+
+	key.ch = dice(8) ? (uint32_t)chars[dice(sizeof(chars) - 1)] :
+		 dice(0x20000);
+	key.ctrl = !dice(4);
+	key.alt = !dice(8);
+	key.name = (enum key_name)dice(KEYN_COUNT);
+	key.row = (int)dice(40) - 5;
+	key.col = (int)dice(120) - 5;
+	key.button = (int)dice(6);
+	key.text = dice(2) ? SPAN("e\u0301\u4e2d\x1b[2Jx\nq\n") : SPAN("\xff\xfe");
+	return key;
+}
+
+/* Whatever is pressed, at whatever size: nothing falls over. */
+static void any_keys_at_any_size(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		if (stub.dialogs < 2 && !dice(3))
+			open_one(dice(2));
+		answer = dice(2) ? FX_BACK : FX_NONE;
+		if (stub.dialogs > 6)
+			dialog_close(stub_top());
+		if (stub.dialogs)
+			stub_press(any_key());
+		if (!dice(4))
+			stub_screen(1 + (int)dice(40), 1 + (int)dice(120));
+	}
+}
+
 #define form(name) cmocka_unit_test_teardown(name, teardown)
 
 int main(void)
@@ -431,6 +473,7 @@ int main(void)
 		form(a_harmless_form_ends_by_enter),
 		form(small_screens_scroll),
 		form(a_click_presses_what_is_there), form(a_pager_scrolls),
+		form(any_keys_at_any_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "core/words.h"
 #include "ui/amount.h"
 
-enum { TAIL_MIN = 3, BAR = 2, COUNT = 7, WORDS_MAX = 84, STATE_MIN = 22,
+enum { TAIL_MIN = 3, LOW = 18, BAR = 2, WORDS_MAX = 84, STATE_MIN = 22,
        SPARK_MIN = 12, EVENT_NAME = 12 };
 
 /* Columns of the endpoints; from P50 on where there is room. */
@@ -42,16 +42,15 @@ struct layout {
 	int width[E_COLUMNS];		/* 0: not shown */
 };
 
-/* The state takes what is left; a wide screen gives to the curve, too. */
+/* The first two always; the state takes what is left over, a wide screen
+ * gives to the curve, too. */
 static void lay_out(struct layout *l, int cols)
 {
 	int left = cols - BAR;
 
 	memset(l, 0, sizeof(*l));
 	for (int i = 0; i < E_COLUMNS; i++) {
-		bool extra = i >= E_P50;
-
-		if (extra && left < columns[i].width + 1)
+		if (i > E_STATE && left < columns[i].width + 1)
 			break;
 		l->width[i] = columns[i].width;
 		left -= columns[i].width + 1;
@@ -103,7 +102,7 @@ static int min(int a, int b)
 /* Needs */
 
 struct need_columns {
-	int words, where, oldest, who, key;
+	int count, words, where, oldest, who, key;
 };
 
 static const char *need_who(const struct overview *o,
@@ -120,13 +119,20 @@ static const char *need_who(const struct overview *o,
 static struct need_columns need_columns(const struct overview *o, int cols)
 {
 	struct need_columns c = {
-		.where = cols >= 100 ? 18 : 14, .oldest = 6, .key = 5,
+		.count = 4, .where = cols >= 100 ? 18 : cols >= 72 ? 14 : 8,
+		.oldest = 6, .key = 5,
 	};
+	struct buf text = BUF_INIT;
 
-	for (size_t i = 0; i < o->needs.n; i++)
+	for (size_t i = 0; i < o->needs.n; i++) {
 		if (strcmp(need_who(o, &o->needs.v[i]), "-"))
 			c.who = 8;
-	c.words = cols - BAR - COUNT - 1 - c.where - c.oldest - c.who -
+		buf_clear(&text);
+		amount_count(o->needs.v[i].count, &text);
+		c.count = max(c.count, (int)text.len);
+	}
+	buf_release(&text);
+	c.words = cols - BAR - c.count - 1 - c.where - c.oldest - c.who -
 		  c.key - 3 - (c.who > 0);
 	/* The eye has to find the way to the next column. */
 	if (c.words > WORDS_MAX)
@@ -140,7 +146,7 @@ static void needs_title(struct pen *pen, int row)
 {
 	const struct overview *o = pen->o;
 	struct need_columns c = need_columns(pen->o, pen->area->cols);
-	int col = BAR + COUNT + 1 + c.words + 1;
+	int col = BAR + c.count + 1 + c.words + 1;
 
 	draw_text(pen->area, row, 0, STYLE(TITLE), "Needs a person");
 	if (o->needs.n > (size_t)o->need_rows && o->need_rows > 0)
@@ -181,7 +187,7 @@ static void need_line(struct pen *pen, int row, size_t i, int lines)
 	int col = BAR;
 
 	amount_count(need->count, &pen->text);
-	cell_text(pen, row, &col, COUNT, true, style);
+	cell_text(pen, row, &col, c.count, true, style);
 	if (lines > 1) {
 		draw_wrapped(pen->area, row, col, c.words, lines, style,
 			     need->words);
@@ -549,7 +555,8 @@ void overview_draw(struct panel *p, const struct area *area)
 		ends += end_lines(&pen, &o->ends.v[i]);
 	ends = max(1, ends);
 	/* Two titles, two sums, some of the tail. */
-	left = max(2, area->rows - row - 4 - TAIL_MIN);
+	left = max(2, area->rows - row - 4 -
+		   (area->rows < LOW ? 1 : TAIL_MIN));
 	if (needs + ends > left) {
 		needs = min(needs, max(left / 2, left - ends));
 		ends = max(1, left - needs);

@@ -147,23 +147,37 @@ static int urgency(const struct sheet_cell *c)
 	}
 }
 
-/* The worst cell of the sheet with the worst one, the first of equals. */
-static void begin_at_worst(struct sheet_panel *s)
+/* The first of equals. */
+static size_t worst_of(const struct sheet *sheet)
 {
 	size_t worst = 0;
+
+	for (size_t i = 1; sheet && i < sheet->n; i++)
+		if (urgency(&sheet->cell[i]) > urgency(&sheet->cell[worst]))
+			worst = i;
+	return worst;
+}
+
+static void begin_at_worst(struct sheet_panel *s)
+{
+	set_cursor(s, worst_of(current(s)));
+}
+
+/* Of several sheets the one with the worst cell. */
+static void begin_at_worst_sheet(struct sheet_panel *s)
+{
 	int most = -1;
 
 	for (size_t at = 0; at < s->found.sheets; at++) {
 		const struct sheet *sheet = &s->found.sheet[at];
+		int much = urgency(&sheet->cell[worst_of(sheet)]);
 
-		for (size_t i = 0; i < sheet->n; i++)
-			if (urgency(&sheet->cell[i]) > most) {
-				most = urgency(&sheet->cell[i]);
-				s->at = at;
-				worst = i;
-			}
+		if (much > most) {
+			most = much;
+			s->at = at;
+		}
 	}
-	set_cursor(s, worst);
+	begin_at_worst(s);
 }
 
 static void keep_cursor(struct sheet_panel *s)
@@ -194,7 +208,7 @@ static void answered(struct job *job, void *owner)
 	if (s->at >= s->found.sheets)
 		s->at = 0;
 	if (first)
-		begin_at_worst(s);
+		begin_at_worst_sheet(s);
 	else
 		keep_cursor(s);
 	panel_dirty(&s->panel);

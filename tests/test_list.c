@@ -178,6 +178,26 @@ static void keys_never_wait(void **state)
 	}
 }
 
+/* What is typed ahead of a jump is done where it leads. */
+static void steps_follow_a_jump(void **state)
+{
+	(void)state;
+	begin(2000);
+	press(DO_DOWN);
+	press(DO_DOWN);
+	answer();
+	cursor_is("id0002");
+	press(DO_LAST);
+	press(DO_UP);
+	answer();
+	cursor_is("id1998");
+	press(DO_FIRST);
+	press(DO_PAGE_DOWN);
+	press(DO_DOWN);
+	answer();
+	cursor_is("id0011");
+}
+
 static void a_long_list_is_walked_both_ways(void **state)
 {
 	char id[16];
@@ -591,6 +611,7 @@ int main(void)
 		T(nothing_is_said_in_words),
 		T(one_row_and_tiny_heights),
 		T(keys_never_wait),
+		T(steps_follow_a_jump),
 		T(a_long_list_is_walked_both_ways),
 		T(end_and_beginning_are_one_question),
 		T(a_row_that_moves_takes_the_cursor_along),

@@ -341,6 +341,8 @@ void list_ask_now(struct list *l, enum list_kind kind)
 	j->number = ++l->asked;
 	l->asking = true;
 	l->waiting = kind != LIST_AGAIN;
+	l->jumping = kind == LIST_FIRST || kind == LIST_LAST ||
+		     kind == LIST_KEEP || kind == LIST_GO;
 	if (kind != LIST_NEXT && kind != LIST_PREV)
 		l->want = 0;
 	if (kind == LIST_FIRST || kind == LIST_AGAIN || kind == LIST_KEEP)
@@ -405,7 +407,7 @@ static void job_answered(struct job *job, void *owner)
 	assert(l->ops == j->ops);
 	if (j->number != l->asked)
 		return;			/* another lane's, and too late */
-	l->asking = l->waiting = false;
+	l->asking = l->waiting = l->jumping = false;
 	set_text(&l->error, j->ask.error);
 	if (!j->ask.error) {
 		set_text(&l->note, j->ask.note);

@@ -136,6 +136,8 @@ struct list {
 	unsigned want;			/* to be asked after it */
 	int64_t pending;		/* rows the cursor has yet to go */
 	bool waiting;			/* a person waits for the answer */
+	bool jumping;			/* to another window: steps taken now
+					 * are taken there */
 	bool count_due;			/* to be counted, when there is time */
 	bool centre;			/* the cursor into the middle */
 	char anchor[LIST_ID_BYTES];	/* where the question began */

@@ -11,6 +11,10 @@ void list_move(struct list *l, int64_t by)
 	int64_t to = (int64_t)l->cursor_at + by;
 	int64_t last = (int64_t)l->rows - 1;
 
+	if (l->jumping) {
+		l->pending += by;
+		return;
+	}
 	l->pending = 0;
 	if (l->rows == 0 || by == 0)
 		return;

@@ -537,8 +537,11 @@ static void endpoint(enum action action)
 
 static void one_key_pauses_and_resumes(void **state)
 {
+	int64_t id;
+
 	(void)state;
-	people(ROLE_ONCALL);
+	people(ROLE_MANAGER);
+	id = add("U1", VERDICT_RETRY);
 	endpoint(DO_PAUSE);
 	sign_in();
 	shows("edc is running");
@@ -549,6 +552,9 @@ static void one_key_pauses_and_resumes(void **state)
 	told("pause: paused: nothing more starts");
 	assert_int_equal(number("SELECT count(*) FROM endpoint_control WHERE"
 				" paused AND until_ms > 0"), 1);
+	act_on(DO_REPLAY, id);
+	shows("edc is paused by jd: vendor call: it waits there");
+	keys("<Esc>");
 	endpoint(DO_PAUSE);
 	shows("edc is paused by jd: vendor call");
 	keys("over<Tab><Right><Enter>");

@@ -1,4 +1,4 @@
-#include "ui/act_run.h"
+#include "ui/act_run_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,6 +61,8 @@ void run_free(struct act_run *run)
 	act_list_free(run->act_list);
 	follow_drop(run->follow);
 	buf_release(&run->sign_why);
+	buf_release(&run->ends);
+	buf_release(&run->stops);
 	buf_release(&run->error);
 	free(run);
 }
@@ -91,7 +93,7 @@ void run_act(const struct act_run *run, const struct config *config,
 						    run->signed_ms};
 }
 
-static void fail(struct act_run *run, const char *words)
+void run_fail(struct act_run *run, const char *words)
 {
 	buf_addf(&run->error, "%s", words);
 	run->phase = RUN_OVER;
@@ -111,6 +113,7 @@ static int collect_row(void *ctx, const struct view_op *row)
 	struct act_run *run = c->run;
 
 	chosen_add(run->list, row->op.op_id, row->op.version, CHOSEN_OUT);
+	run_add_endpoint(run, row->endpoint);
 	text_set(run->after, sizeof(run->after), span_of(row->op.op_id));
 	c->stopped = run->list->n % 64 == 0 && steady() >= c->end_ms;
 	return c->stopped;
@@ -126,7 +129,7 @@ static bool filter_ready(struct act_run *run, const struct work_room *room)
 	run->filter = filter_parse(span_of(run->target.filter), room->now_ms,
 				   room->utc_offset_min, &wrong);
 	if (!run->filter)
-		fail(run, wrong.text);
+		run_fail(run, wrong.text);
 	return run->filter != NULL;
 }
 
@@ -138,7 +141,7 @@ static void collect(struct act_run *run, struct work_room *room)
 		.me = run->who.actor.id};
 
 	if (!room->view) {
-		fail(run, room->error);
+		run_fail(run, room->error);
 		return;
 	}
 	if (!filter_ready(run, room))
@@ -146,7 +149,7 @@ static void collect(struct act_run *run, struct work_room *room)
 	page.filter = run->filter;
 	page.after = run->after[0] ? run->after : NULL;
 	if (view_ops(room->view, &page, collect_row, &c) < 0) {
-		fail(run, view_error(room->view));
+		run_fail(run, view_error(room->view));
 		return;
 	}
 	if (c.stopped)
@@ -157,8 +160,8 @@ static void collect(struct act_run *run, struct work_room *room)
 
 /* JUDGE */
 
-static void label_of(struct work_room *room, const char *op_id,
-		     struct buf *out)
+static void label_of(struct act_run *run, struct work_room *room,
+		     const char *op_id, struct buf *out)
 {
 	struct view_page page = {.now_ms = room->now_ms};
 	struct view_op row;
@@ -169,18 +172,19 @@ static void label_of(struct work_room *room, const char *op_id,
 		 row.op.record.event_oid ? " " : "",
 		 row.op.record.event_oid ? row.op.record.event_oid : "",
 		 row.op.record.form_oid);
+	run_add_endpoint(run, row.endpoint);
 	view_op_release(&row);
 }
 
-static void count(struct tally *t, struct work_room *room,
-		  const struct act_item *item)
+static void count(struct act_run *run, struct tally *t,
+		  struct work_room *room, const struct act_item *item)
 {
 	struct tally_group *g = tally_add(t, item);
 	struct buf label = BUF_INIT;
 
 	if (g->named >= TALLY_NAMES_MAX)
 		return;
-	label_of(room, item->op_id, &label);
+	label_of(run, room, item->op_id, &label);
 	tally_name(g, item, buf_text(&label));
 	buf_release(&label);
 }
@@ -207,7 +211,7 @@ static void refuse(struct act_run *run, struct store *store,
 		act.reason = why;
 	if (act_refused(store, &act, act_verb_name(run->verb), why,
 			now_ms) < 0)
-		fail(run, store_error(store));
+		run_fail(run, store_error(store));
 }
 
 /* Roles as they are now; retired, locked or with a password that somebody
@@ -241,12 +245,11 @@ static bool stands(struct act_run *run, struct store *store, int64_t now_ms)
 	if (run->out)
 		refuse(run, store, why, now_ms);
 	if (!run->error.len)
-		fail(run, why);
+		run_fail(run, why);
 	return false;
 }
 
-static bool permitted(struct act_run *run, struct store *store,
-		      int64_t now_ms)
+bool run_permitted(struct act_run *run, struct store *store, int64_t now_ms)
 {
 	struct buf why = BUF_INIT;
 	struct act act;
@@ -261,7 +264,7 @@ static bool permitted(struct act_run *run, struct store *store,
 			 act_verb_name(act.verb));
 		refuse(run, store, buf_text(&why), now_ms);
 		if (!run->error.len)
-			fail(run, buf_text(&why));
+			run_fail(run, buf_text(&why));
 	}
 	buf_release(&why);
 	return run->permitted;
@@ -277,6 +280,8 @@ static void judge_over(struct act_run *run, struct store *store,
 	run_act(run, room->config, &act);
 	run->needs_sign = act_needs_signature(&act, none, run->go, store,
 					      &run->sign_why);
+	if (run->verb == ACT_REPLAY)
+		run_find_stops(run, room);
 	if (run->list->n && !run->go && !run->evidence)
 		refuse(run, store, run->judged.v[0].words, room->now_ms);
 }
@@ -293,7 +298,7 @@ static bool judge_piece(struct act_run *run, struct store *store,
 	act.dry_run = true;
 	act.reason = "dry run";
 	if (act_on_operations(store, &act, items, n, room->now_ms) < 0) {
-		fail(run, store_error(store));
+		run_fail(run, store_error(store));
 		return false;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -301,7 +306,7 @@ static bool judge_piece(struct act_run *run, struct store *store,
 
 		one->version = items[i].version;
 		one->mark = mark_of(run, &items[i]);
-		count(&run->judged, room, &items[i]);
+		count(run, &run->judged, room, &items[i]);
 	}
 	return run->at < run->list->n;
 }
@@ -317,7 +322,7 @@ static void judge(struct act_run *run, struct store *store,
 	if (!run->at) {
 		if (!run->chosen_ms)
 			run->chosen_ms = room->now_ms;
-		if (!permitted(run, store, room->now_ms))
+		if (!run_permitted(run, store, room->now_ms))
 			return;
 	}
 	items = xcalloc(PIECE, sizeof(*items));
@@ -408,14 +413,14 @@ static bool freeze_piece(struct act_run *run, struct store *store,
 	size_t n = next_piece(run, items);
 
 	if (act_list_freeze(store, run->act_list, items, n) < 0)
-		fail(run, store_error(store));
+		run_fail(run, store_error(store));
 	return run->phase == RUN_FREEZE && n;
 }
 
 static void note_item(struct act_run *run, struct work_room *room,
 		      const struct act_item *item)
 {
-	count(&run->done, room, item);
+	count(run, &run->done, room, item);
 	if (run->verb == ACT_DISCARD && item->result == ACT_DONE) {
 		if (!run->discarded)
 			run->discarded = chosen_new();
@@ -440,7 +445,7 @@ static bool do_piece(struct act_run *run, struct store *store,
 	run_act(run, room->config, &act);
 	if (act_list_do(store, run->act_list, &act, items, n,
 			room->now_ms) < 0) {
-		fail(run, store_error(store));
+		run_fail(run, store_error(store));
 		return false;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -469,107 +474,13 @@ static void act_slice(struct act_run *run, struct store *store,
 	free(items);
 }
 
-/* On an endpoint */
-
-struct finding_endpoint {
-	struct run_endpoint *out;
-	const char *name;
-};
-
-static int endpoint_row(void *ctx, const struct view_endpoint *row)
-{
-	struct finding_endpoint *f = ctx;
-	struct run_endpoint *e = f->out;
-	enum circuit_state circuit = row->state.circuit.state;
-	bool open = circuit == CIRCUIT_OPEN || circuit == CIRCUIT_PROBING;
-	struct buf text = BUF_INIT;
-
-	if (strcmp(row->name, f->name) != 0)
-		return 0;
-	e->known = true;
-	e->paused = row->control.paused;
-	e->target_changed = row->state.halt == HALT_TARGET_CHANGED;
-	e->restored = row->state.halt == HALT_STORE_RESTORED;
-	e->stopped = row->state.halt != HALT_NONE || open;
-	if (e->paused)
-		buf_addf(&text, "paused by %s: %s", row->control.by ?
-			 row->control.by : "?", row->control.reason ?
-			 row->control.reason : "");
-	if (row->state.halt != HALT_NONE)
-		buf_addf(&text, "%shalted: %s", text.len ? "; " : "",
-			 halt_reason_words(row->state.halt));
-	if (open)
-		buf_addf(&text, "%sdown, its circuit is %s",
-			 text.len ? "; " : "", circuit_state_name(circuit));
-	if (!text.len)
-		buf_adds(&text, circuit == CIRCUIT_CLOSED ? "running" :
-			 "running, starting slowly");
-	text_set(e->state, sizeof(e->state), buf_span(&text));
-	buf_release(&text);
-	return 1;
-}
-
-static void judge_endpoint(struct act_run *run, struct store *store,
-			   struct work_room *room)
-{
-	struct finding_endpoint f = {&run->endpoint, run->target.endpoint};
-	struct act act;
-
-	run->chosen_ms = room->now_ms;
-	if (!room->view) {
-		fail(run, room->error);
-		return;
-	}
-	if (view_endpoints(room->view, room->now_ms, endpoint_row, &f) < 0) {
-		fail(run, view_error(room->view));
-		return;
-	}
-	if (!run->endpoint.known) {
-		fail(run, "this store knows no such endpoint yet");
-		return;
-	}
-	if (run->verb == ACT_PAUSE &&
-	    (run->endpoint.paused || run->endpoint.stopped))
-		run->verb = ACT_RESUME;
-	if (!permitted(run, store, room->now_ms))
-		return;
-	run->go = 1;
-	run->phase = RUN_READY;
-	run_act(run, room->config, &act);
-	run->needs_sign = act_needs_signature(&act, NULL, 1, store,
-					      &run->sign_why);
-}
-
-static void act_endpoint(struct act_run *run, struct store *store,
-			 struct work_room *room)
-{
-	struct act_item item = {.result = ACT_REFUSED};
-	struct act act;
-
-	run_act(run, room->config, &act);
-	if (act_on_endpoint(store, &act, run->target.endpoint,
-			    run->said.until_ms, run->said.target,
-			    room->now_ms, &item) < 0) {
-		fail(run, store_error(store));
-		return;
-	}
-	text_set(item.op_id, sizeof(item.op_id),
-		 span_of(run->target.endpoint));
-	tally_name(tally_add(&run->done, &item), &item, NULL);
-	if (item.result == ACT_REQUESTED && item.request) {
-		run->follow = follow_new(run->verb, run->target.endpoint);
-		follow_add(run->follow, item.request, item.op_id);
-	}
-	run->phase = RUN_OVER;
-}
-
 void run_slice(struct act_run *run, struct work_room *room)
 {
 	struct store *store = room->store(room);
 	bool endpoint = run_on_endpoint(run);
 
 	if (!store) {
-		fail(run, room->error);
+		run_fail(run, room->error);
 		return;
 	}
 	switch (run->phase) {
@@ -578,7 +489,7 @@ void run_slice(struct act_run *run, struct work_room *room)
 		break;
 	case RUN_JUDGE:
 		if (endpoint)
-			judge_endpoint(run, store, room);
+			run_judge_endpoint(run, store, room);
 		else
 			judge(run, store, room);
 		break;
@@ -591,7 +502,7 @@ void run_slice(struct act_run *run, struct work_room *room)
 		/* fall through */
 	case RUN_DO:
 		if (endpoint)
-			act_endpoint(run, store, room);
+			run_act_endpoint(run, store, room);
 		else
 			act_slice(run, store, room);
 		break;

@@ -27,7 +27,7 @@ enum run_phase { RUN_COLLECT, RUN_JUDGE, RUN_READY, RUN_SIGN, RUN_FREEZE,
 /* What stops an endpoint, as P finds it. */
 struct run_endpoint {
 	bool known;
-	bool paused, target_changed, restored;
+	bool paused, target_changed;
 	bool stopped;			/* halt, vendor wait, open circuit */
 	char state[300];		/* in words */
 };
@@ -63,6 +63,8 @@ struct act_run {
 	bool permitted, needs_sign;
 	bool out;			/* no operator any more: signed out */
 	struct buf sign_why;
+	struct buf ends;		/* endpoints it is about */
+	struct buf stops;		/* lines: which of them stand still */
 	struct run_endpoint endpoint;
 	/* The act. */
 	struct run_said said;

@@ -118,6 +118,19 @@ static void say_what(struct dialog *d, const struct act_form *form)
 	buf_release(&at);
 }
 
+/* What is replayed to an endpoint that stands still waits there. */
+static void say_stops(struct dialog *d, const struct act_run *run)
+{
+	const char *p = buf_text(&run->stops);
+
+	while (*p) {
+		size_t n = strcspn(p, "\n");
+
+		dialog_word(d, UI_WAIT, "%.*s", (int)n, p);
+		p += n + (p[n] == '\n');
+	}
+}
+
 static void say_engine(struct dialog *d, const struct act_form *form)
 {
 	bool asks = form->verb == ACT_CHECK || form->verb == ACT_PROBE;
@@ -208,6 +221,7 @@ void act_words(struct dialog *d, struct act_form *form)
 		return;
 	}
 	say_engine(d, form);
+	say_stops(d, run);
 	if (form->verb == ACT_PAUSE && !run->endpoint.paused)
 		dialog_word(d, UI_DIM, "A pause ends at a time (15:30) or after "
 			    "a while (2h); without Until it is open-ended.");

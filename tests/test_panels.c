@@ -9,6 +9,8 @@
 
 #include <locale.h>
 
+#include "ui/tries.h"
+
 static struct scene study, hostile, empty;
 
 #define has(text, words) \
@@ -232,6 +234,35 @@ static void attempts_are_filtered_by_their_own_fields(void **state)
 	t.panel->ops->filter(t.panel, NULL);
 	pump();
 	assert_null(t.panel->ops->filter_text(t.panel));
+	end();
+}
+
+/* Only what is new is asked for; it comes out as if all had been. */
+static void done_attempts_are_added_to_those_known(void **state)
+{
+	struct tries all = {0}, parts = {0};
+	int64_t newest = 0, middle;
+	bool whole;
+
+	(void)state;
+	begin(&study, true);
+	assert_int_equal(tries_recent(t.view, NULL, 30, 30, t.now_ms, &newest,
+				      &whole, &all), ST_OK);
+	assert_false(whole);		/* there are older ones */
+	assert_int_equal(all.n, 30);
+	assert_int_equal(newest, all.v[0].id);
+	middle = all.v[20].id;
+	assert_int_equal(tries_recent(t.view, NULL, 30, 30, t.now_ms, &middle,
+				      &whole, &parts), ST_OK);
+	assert_true(whole);
+	assert_int_equal(parts.n, 20);
+	assert_int_equal(middle, newest);
+	/* The ones before go behind them, up to the limit. */
+	tries_add(&all, &parts, 30);
+	assert_int_equal(parts.n, 0);
+	assert_int_equal(all.n, 30);
+	assert_int_equal(all.v[20].id, newest);
+	tries_release(&all);
 	end();
 }
 
@@ -588,6 +619,7 @@ int main(void)
 			attempts_show_the_wire_the_next_and_the_done),
 		cmocka_unit_test(attempts_hold_still_and_go_on),
 		cmocka_unit_test(attempts_are_filtered_by_their_own_fields),
+		cmocka_unit_test(done_attempts_are_added_to_those_known),
 		cmocka_unit_test(enter_on_an_attempt_inspects_it),
 		cmocka_unit_test(circuits_tell_every_stop_and_its_cause),
 		cmocka_unit_test(countdowns_run_without_a_question),

@@ -11,7 +11,7 @@
 #include "ui/amount.h"
 
 enum { TOPIC_ALL };
-enum { NEXT_ROWS = 100, NEXT_SCAN = 400, DONE_ROWS = 400, DONE_SCAN = 4000 };
+enum { NEXT_ROWS = 200, DONE_ROWS = 400, DONE_SCAN = 4000 };
 
 /* Rows and cursor */
 
@@ -137,6 +137,8 @@ struct attempts_job {
 	char *filter;
 	int offset_min;
 	struct tries live, done;
+	int64_t newest;
+	bool add;			/* to those that are there */
 	struct dues next;
 	struct ends ends;
 	int64_t read_ms;
@@ -149,7 +151,6 @@ struct gather {
 	const struct ends *ends;
 	const struct filter *filter;
 	int64_t now_ms;
-	bool stopped;			/* those of endpoints that stand */
 };
 
 static bool matches(const struct gather *g, const struct view_op *row)
@@ -182,8 +183,6 @@ static bool stands(const struct end *end)
 		       end->state.circuit.state == CIRCUIT_OPEN);
 }
 
-/* What an endpoint holds back comes after what goes: a stopped one with much
- * work would hide all others. */
 static int take_next(void *ctx, const struct view_op *row)
 {
 	struct gather *g = ctx;
@@ -192,8 +191,7 @@ static int take_next(void *ctx, const struct view_op *row)
 	struct buf what = BUF_INIT;
 	struct due_row *due;
 
-	if (d->n >= NEXT_ROWS || !matches(g, row) ||
-	    stands(ends_by_id(g->ends, op->endpoint)) != g->stopped)
+	if (!matches(g, row))
 		return 0;
 	d->v = xrealloc(d->v, (d->n + 1) * sizeof(*d->v));
 	due = &d->v[d->n++];
@@ -204,36 +202,55 @@ static int take_next(void *ctx, const struct view_op *row)
 		.why = xstrdup(row->why ? row->why : ""),
 		.endpoint_id = op->endpoint, .n = op->tries + 1,
 		.due_ms = op->due_at_ms, .state = op->state,
-		.flags = op->flags, .next = op->next,
+		.flags = op->flags,
+		.stopped = stands(ends_by_id(g->ends, op->endpoint)),
 	};
 	text_set(due->op_id, sizeof(due->op_id), span_of(op->op_id));
 	buf_release(&what);
 	return 0;
 }
 
+/* What an endpoint holds back comes after what goes: a stopped one with much
+ * work would hide all others. */
+static void stopped_last(struct dues *d)
+{
+	struct due_row *v = xcalloc(d->n + 1, sizeof(*v));
+	size_t n = 0;
+
+	for (int stopped = 0; stopped < 2; stopped++)
+		for (size_t i = 0; i < d->n; i++)
+			if (d->v[i].stopped == stopped)
+				v[n++] = d->v[i];
+	assert(n == d->n);
+	free(d->v);
+	d->v = v;
+}
+
 static int read_all(struct attempts_job *j, struct work_room *room,
 		    const struct filter *filter)
 {
 	struct view_page page = {
-		.limit = NEXT_SCAN, .config = room->config,
+		.limit = NEXT_ROWS, .config = room->config,
 		.now_ms = room->now_ms, .utc_offset_min = j->offset_min,
 	};
 	struct gather g = {
 		.out = &j->next, .ends = &j->ends, .filter = filter,
 		.now_ms = room->now_ms,
 	};
+	bool older = j->newest != 0;
 	int rc = tries_live(room->view, room->config, filter, room->now_ms,
 			    &j->live);
 
 	if (rc >= 0)
 		rc = ends_read(room->view, room->now_ms, 0, &j->ends);
-	for (int i = 0; rc >= 0 && i < 2; i++) {
-		g.stopped = i;
+	if (rc >= 0)
 		rc = view_next(room->view, &page, take_next, &g);
-	}
+	stopped_last(&j->next);
 	if (rc >= 0)
 		rc = tries_recent(room->view, filter, DONE_ROWS, DONE_SCAN,
-				  room->now_ms, &j->done);
+				  room->now_ms, &j->newest, &j->add,
+				  &j->done);
+	j->add &= older;
 	return rc;
 }
 
@@ -263,14 +280,15 @@ static void run(struct job *job, struct work_room *room)
 static void answer_take(struct attempts *a, struct attempts_job *j)
 {
 	tries_release(&a->live);
-	tries_release(&a->done);
+	if (!j->add)
+		tries_release(&a->done);
 	dues_release(&a->next);
 	a->live = j->live;
-	a->done = j->done;
+	tries_add(&a->done, &j->done, DONE_ROWS);
+	a->newest = j->newest;
 	a->next = j->next;
 	ends_take(&a->ends, &j->ends);
 	memset(&j->live, 0, sizeof(j->live));
-	memset(&j->done, 0, sizeof(j->done));
 	memset(&j->next, 0, sizeof(j->next));
 	a->read_ms = j->read_ms;
 	a->known = true;
@@ -316,6 +334,7 @@ static void ask(struct panel *p)
 		.run = run, .done = done, .drop = drop,
 	};
 	j->filter = xstrdup(a->filter);
+	j->newest = a->newest;
 	j->offset_min = app_utc_offset_min(p->app, app_now_ms(p->app));
 	work_ask(app_work(p->app), &j->job);
 }
@@ -415,6 +434,7 @@ static void set_filter(struct panel *p, const char *text)
 
 	free(a->filter);
 	a->filter = text && *text ? xstrdup(text) : NULL;
+	a->newest = 0;			/* another question altogether */
 	ask(p);
 }
 

@@ -20,7 +20,7 @@ struct due_row {
 	int64_t due_ms;
 	enum op_state state;
 	unsigned flags;
-	enum op_next next;
+	bool stopped;			/* its endpoint stands */
 };
 
 struct dues {
@@ -33,6 +33,7 @@ enum { PART_LIVE, PART_NEXT, PART_DONE, PARTS };
 struct attempts {
 	struct panel panel;
 	struct tries live, done;
+	int64_t newest;			/* id of the last one looked at */
 	struct dues next;
 	struct ends ends;
 	int64_t read_ms;		/* when that was so */

@@ -220,6 +220,8 @@ static void ends_done(struct job *job, void *owner)
 struct tail_job {
 	struct job job;
 	struct tries tail;
+	int64_t newest;
+	bool add;			/* to those that are there */
 	struct day day;
 	char *error;
 	bool interrupted;
@@ -240,6 +242,7 @@ static void tail_run(struct job *job, struct work_room *room)
 	struct tail_job *j = (struct tail_job *)job;
 	int64_t minute = room->now_ms / 60000 + room->utc_offset_min;
 	int rc = ST_OK;
+	bool older = j->newest != 0;
 
 	/* Since midnight where this stands. */
 	minute -= minute % DAY_MIN;
@@ -247,7 +250,9 @@ static void tail_run(struct job *job, struct work_room *room)
 	j->day.from_ms = minute * 60000;
 	if (room->view)
 		rc = tries_recent(room->view, NULL, TAIL_ROWS, TAIL_ROWS,
-				  room->now_ms, &j->tail);
+				  room->now_ms, &j->newest, &j->add,
+				  &j->tail);
+	j->add &= older;
 	if (room->view && rc >= 0)
 		rc = view_gauge(room->view, 0, minute, take_minute, &j->day);
 	j->interrupted = rc == ST_INTERRUPTED;
@@ -263,9 +268,10 @@ static void tail_done(struct job *job, void *owner)
 		return;
 	trouble(o, &j->error);
 	if (!o->error) {
-		tries_release(&o->tail);
-		o->tail = j->tail;
-		memset(&j->tail, 0, sizeof(j->tail));
+		if (!j->add)
+			tries_release(&o->tail);
+		tries_add(&o->tail, &j->tail, TAIL_ROWS);
+		o->tail_newest = j->newest;
 		o->day = j->day;
 		o->tail_known = true;
 	}
@@ -289,6 +295,7 @@ static void tail_ask(struct overview *o)
 		.owner = o, .topic = TOPIC_TAIL, .lane = LANE_READ,
 		.run = tail_run, .done = tail_done, .drop = tail_drop,
 	};
+	j->newest = o->tail_newest;
 	work_ask(app_work(o->panel.app), &j->job);
 }
 

@@ -38,6 +38,7 @@ struct overview {
 	struct needs needs;
 	struct ends ends;
 	struct tries tail;
+	int64_t tail_newest;		/* id of the newest of it */
 	struct day day;
 	bool needs_known, ends_known, tail_known;
 	char *error;			/* of the last answer; NULL none */

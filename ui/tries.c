@@ -74,6 +74,8 @@ struct gather {
 	const struct filter *filter;
 	int64_t now_ms;
 	size_t limit;
+	int64_t newest;			/* seen; 0 none */
+	int seen;
 };
 
 /* The fields an attempt has; the rest of the language finds nothing here. */
@@ -130,6 +132,8 @@ static int take_recent(void *ctx, const struct view_attempt *a)
 	const struct attempt *t = a->attempt;
 	struct try_row *row;
 
+	if (!g->seen++)
+		g->newest = a->id;
 	if (!matches(g, &a->about, t))
 		return 0;
 	row = add(g, &a->about);
@@ -147,15 +151,41 @@ static int take_recent(void *ctx, const struct view_attempt *a)
 }
 
 int tries_recent(struct view *view, const struct filter *filter, int limit,
-		 int scan, int64_t now_ms, struct tries *out)
+		 int scan, int64_t now_ms, int64_t *newest, bool *whole,
+		 struct tries *out)
 {
 	struct gather g = {
 		.out = out, .filter = filter, .now_ms = now_ms,
 		.limit = (size_t)limit,
 	};
+	int rows = filter ? scan : limit, rc;
 
-	assert(limit > 0 && scan >= limit);
-	return view_recent(view, 0, filter ? scan : limit, take_recent, &g);
+	assert(limit > 0 && scan >= limit && newest && whole);
+	rc = view_recent(view, *newest, rows, take_recent, &g);
+	if (g.seen)
+		*newest = g.newest;
+	*whole = g.seen < rows && out->n < (size_t)limit;
+	return rc;
+}
+
+void tries_add(struct tries *into, struct tries *newer, size_t limit)
+{
+	struct tries all = {0};
+
+	all.v = xcalloc(into->n + newer->n + 1, sizeof(*all.v));
+	for (size_t i = 0; i < newer->n; i++)
+		all.v[all.n++] = newer->v[i];
+	for (size_t i = 0; i < into->n; i++)
+		all.v[all.n++] = into->v[i];
+	free(newer->v);
+	free(into->v);
+	memset(newer, 0, sizeof(*newer));
+	*into = all;
+	while (into->n > limit) {
+		into->n--;
+		free(into->v[into->n].endpoint);
+		free(into->v[into->n].what);
+	}
 }
 
 static int take_live(void *ctx, const struct view_live *l)

@@ -35,9 +35,14 @@ struct tries {
 };
 
 /* In a lane's thread; *out was init'ed with {0}. filter: NULL or an AND; what
- * it narrows is matched here. limit: of rows given; scan: looked at. */
+ * it narrows is matched here. limit: of rows given; scan: looked at, newest
+ * first, none older than *newest (0: any), which becomes the newest seen.
+ * False in *whole: there were more between the two. */
 int tries_recent(struct view *, const struct filter *, int limit, int scan,
-		 int64_t now_ms, struct tries *out);
+		 int64_t now_ms, int64_t *newest, bool *whole,
+		 struct tries *out);
+/* Puts newer ones before those that are there, at most limit in all. */
+void tries_add(struct tries *into, struct tries *newer, size_t limit);
 int tries_live(struct view *, const struct config *, const struct filter *,
 	       int64_t now_ms, struct tries *out);
 void tries_release(struct tries *);

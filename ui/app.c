@@ -223,7 +223,8 @@ static void loop(struct app *app)
 	};
 
 	passes(app);
-	app_engine_run(app, true);
+	if (app->world->engine_wanted)
+		app_engine_run(app, true);
 	while (!app->ended) {
 		int n = poll(fds, ARRAY_SIZE(fds), wait_ms(app));
 

@@ -36,10 +36,12 @@ struct ui_world {
 	/* Who the engine is, for the frame ("service 811"); false: none
 	 * runs. Any thread; looks at a lock, waits for nothing. */
 	bool (*engine)(void *ctx, char words[64], bool *trouble);
-	/* An engine of this process runs from after the first paint to the
-	 * end, and rests while we are stopped (Ctrl-Z); words for a toast,
-	 * or none. Main thread. NULL: none of this process. */
+	/* Starts an engine in this process, or ends it; words for a toast, or
+	 * none, and engine_here says what became of it. Main thread. NULL:
+	 * never here. Where it is wanted it runs from after the first paint
+	 * to the end, and rests while we are stopped (Ctrl-Z). */
 	void (*engine_run)(void *ctx, bool run, struct buf *words);
+	bool engine_wanted, engine_here;
 	/* Checks the whole audit trail, in words; false: it is not intact,
 	 * or not to be read. In a thread beside the screen; ends soon once
 	 * stopped(room) is true. May be NULL. */
@@ -49,7 +51,6 @@ struct ui_world {
 	int stop_fd;
 	const struct actor *claims;	/* what the system says of us */
 	bool readonly;
-	bool engine_here;
 	const char *anchor_file;	/* of the audit trail; NULL: none */
 	const char *program;		/* "edcsync", with -c FILE or -s FILE
 					 * as needed, for `@` */

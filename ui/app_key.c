@@ -86,13 +86,17 @@ static void do_repaint(struct app *app)
  * that stands still is none. */
 static void do_suspend(struct app *app)
 {
+	bool ran = app->world->engine_here;
+
 	if (work_acting(app->work)) {
 		app_toast(app, UI_INFO, "not while an act is carried out");
 		return;
 	}
-	app_engine_run(app, false);
+	if (ran)
+		app_engine_run(app, false);
 	term_suspend(app->term);
-	app_engine_run(app, true);
+	if (ran)
+		app_engine_run(app, true);
 	do_repaint(app);
 }
 

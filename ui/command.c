@@ -13,6 +13,14 @@ static const char *on_off(struct app *app, size_t i)
 	return i < ARRAY_SIZE(words) ? words[i] : NULL;
 }
 
+static const char *start_stop(struct app *app, size_t i)
+{
+	static const char *const words[] = {"start", "stop"};
+
+	(void)app;
+	return i < ARRAY_SIZE(words) ? words[i] : NULL;
+}
+
 static const char *zones(struct app *app, size_t i)
 {
 	static const char *const words[] = {"local", "utc"};
@@ -100,6 +108,46 @@ static bool run_zone(struct app *app, const char *args, struct buf *error)
 	app->utc = utc;
 	app_due(app, DUE_ASK | DUE_PAINT);
 	return true;
+}
+
+static unsigned engine_chosen(struct dialog *d, int button)
+{
+	if (button == 1)
+		app_engine_run(dialog_app(d), true);
+	return FX_BACK;
+}
+
+static void engine_ask(struct app *app)
+{
+	static const char *const buttons[] = {"Cancel", "Start", NULL};
+	const struct dialog_spec spec = {.title = "An engine in this window",
+		.buttons = buttons, .chosen = engine_chosen, .width = 60};
+	struct dialog *d = dialog_open(app, &spec);
+
+	dialog_word(d, UI_TEXT, "An endpoint is production. An engine in this "
+		    "window stops when the window or its connection goes; "
+		    "'edcsync run' as a service does not.");
+}
+
+static bool run_engine(struct app *app, const char *args, struct buf *error)
+{
+	const struct ui_world *w = app->world;
+	bool start = strcmp(args, "start") == 0;
+
+	if (!start && strcmp(args, "stop") != 0)
+		buf_adds(error, "say start or stop");
+	else if (!w->engine_run)
+		buf_adds(error, "not in this window (--attach, --readonly, or "
+			 "no configuration); elsewhere: edcsync run");
+	else if (start && (w->engine_here || app->status.engine))
+		buf_adds(error, "one runs already");
+	else if (!start && !w->engine_here)
+		buf_adds(error, "none runs in this window");
+	else if (start && app->status.production)
+		engine_ask(app);
+	else
+		app_engine_run(app, start);
+	return error->len == 0;
 }
 
 static bool run_about(struct app *app, const char *args, struct buf *error)
@@ -357,6 +405,8 @@ const struct ui_command ui_commands[] = {
 	{"resume", "ENDPOINT", "start again whatever stopped it", run_pause,
 	 endpoint_names},
 	{"probe", "ENDPOINT", "try it now", run_probe, endpoint_names},
+	{"engine", "start|stop", "an engine in this window",
+	 run_engine, start_stop},
 	{"signin", "", "say who you are", run_signin, NULL},
 	{"signout", "", "nobody is signed in any more", run_signout, NULL},
 	{"digest", "[SINCE]", "what happened: 12h, 3d, 18:00; without: a day",

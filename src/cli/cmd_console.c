@@ -23,10 +23,10 @@
 struct console {
 	struct cli *cli;
 	const struct console_wish *wish;
-	struct engine_setup setup;
 	struct engine *engine;		/* NULL: not of this process, or it
 					 * rests */
-	bool wanted;			/* an engine in this process */
+	bool may;			/* have an engine in this process */
+	bool wanted;			/* at once */
 	struct person person;		/* what the system says of us */
 	struct buf program, greeting;
 	struct ui_world world;
@@ -139,11 +139,29 @@ static void alert_quiet(void *ctx, bool urgent, const char *line)
 	syslog(urgent ? LOG_ALERT : LOG_WARNING, "%s", line);
 }
 
+/* The write side that the engine gets; a console that only attached has
+ * none yet. cli->setup closes it. */
+static bool engine_store(struct console *c, struct buf *error)
+{
+	struct setup *s = &c->cli->setup;
+
+	if (!s->store)
+		s->store = setup_store_another(s, error);
+	return s->store != NULL;
+}
+
 static void engine_begin(struct console *c, struct buf *words)
 {
 	struct buf error = BUF_INIT;
-	int code = engine_start(&c->setup, &c->engine, &error);
+	struct engine_setup e;
+	int code = EXIT_IO;
 
+	if (engine_store(c, &error)) {
+		engine_fill(c->cli, &e, "console");
+		e.log = log_quiet;
+		e.alert = alert_quiet;
+		code = engine_start(&e, &c->engine, &error);
+	}
 	if (code) {
 		c->engine = NULL;
 		buf_addf(words, "%s%s", code == EXIT_AGAIN
@@ -163,6 +181,7 @@ static void world_engine_run(void *ctx, bool run, struct buf *words)
 		engine_stop(c->engine);
 		c->engine = NULL;
 	}
+	c->world.engine_here = c->engine != NULL;
 }
 
 /* A word of a command line as a shell takes it. */
@@ -212,11 +231,13 @@ static void world_fill(struct console *c)
 		.now_ms = world_now, .utc_offset_min = world_offset,
 		.store_open = world_store_open,
 		.store_close = world_store_close, .nudge = world_nudge,
-		.in_flight = c->wanted ? world_in_flight : NULL,
+		.in_flight = c->may ? world_in_flight : NULL,
 		.engine = world_engine, .verify = world_verify,
-		.engine_run = c->wanted ? world_engine_run : NULL,
-		.claims = &c->person.actor, .readonly = wish->readonly,
-		.engine_here = c->wanted,
+		.engine_run = c->may ? world_engine_run : NULL,
+		.engine_wanted = c->wanted,
+		.claims = &c->person.actor,
+		/* Acts go by the configuration. */
+		.readonly = wish->readonly || !c->cli->setup.config,
 		.anchor_file = c->cli->setup.anchor_file,
 		.program = buf_text(&c->program),
 		.version = PACKAGE_STRING, .panel = wish->panel,
@@ -259,7 +280,11 @@ static void decide_engine(struct console *c)
 	char host[64], state[16];
 	int64_t pid;
 
-	if (c->wish->readonly || c->wish->attach || !s->config)
+	if (!s->config && !c->wish->readonly)
+		buf_adds(&c->greeting, "no configuration: this console only "
+			 "reads (give one with --config)");
+	c->may = !c->wish->readonly && !c->wish->attach && s->config;
+	if (!c->may)
 		return;
 	if (engine_lock_held(s->store_path, &pid, host, state)) {
 		/* One that carries out a command is gone in a moment. */
@@ -273,7 +298,7 @@ static void decide_engine(struct console *c)
 	c->wanted = !production || agreed(production);
 	if (!c->wanted)
 		buf_adds(&c->greeting, "attached without an engine: nothing "
-			 "is sent until one runs (edcsync run)");
+			 "is sent until one runs (:engine start)");
 }
 
 static int show(struct console *c)
@@ -311,11 +336,6 @@ int console_run(struct cli *cli, const struct console_wish *wish)
 	code = c.wanted ? setup_open_store(&cli->setup, true)
 			: setup_open_view(&cli->setup);
 	if (!code) {
-		if (c.wanted) {
-			engine_fill(cli, &c.setup, "console");
-			c.setup.log = log_quiet;
-			c.setup.alert = alert_quiet;
-		}
 		world_fill(&c);
 		code = show(&c);
 	}

@@ -171,6 +171,42 @@ def production_is_asked_about():
                 leave(c)
 
 
+def an_engine_can_be_started_and_ended_in_the_window():
+    with House() as house:
+        prepared(house, environment="production")
+        with Console(program(house)) as c:
+            c.wait("[y/N]")
+            c.keys("n\r")
+            c.wait("attached without an engine", "? help")
+            c.keys(":engine start\r")
+            c.wait("An engine in this window", "Cancel")
+            c.keys("\t\r")
+            c.wait("here")
+            wait_for("delivery",
+                     lambda: house.states() == {"committed": 12})
+            c.keys(":engine stop\r")
+            c.wait("none")
+            wait_for("the lock to be free",
+                     lambda: engine_of(house)["state"] == "none")
+            c.keys(":engine stop\r")
+            c.wait("none runs in this window")
+            c.keys("\x1b")
+            c.wait_not("none runs in")
+            leave(c)
+        house.verify()
+
+
+def without_configuration_it_only_reads():
+    with House() as house:
+        prepared(house)
+        with Console([EDCSYNC, "console", "--store",
+                      house.dir / "edcsync.db"],
+                     env={"HOME": str(house.dir), "XDG_CONFIG_HOME": "",
+                          "XDG_CONFIG_DIRS": str(house.dir)}) as c:
+            c.wait("only", "reads only", "1 Over")
+            leave(c)
+
+
 def it_needs_a_store_to_attach_to():
     with House() as house:
         house.endpoint("edc", house.sim())
@@ -378,6 +414,8 @@ main(no_terminal_is_told_before_anything_is_done,
      attach_starts_no_engine,
      readonly_refuses_acts_and_needs_no_write_access,
      production_is_asked_about,
+     an_engine_can_be_started_and_ended_in_the_window,
+     without_configuration_it_only_reads,
      it_needs_a_store_to_attach_to,
      mistakes_are_told_before_the_screen_is_taken,
      without_configuration_it_offers_a_way_in,

@@ -8,6 +8,7 @@
 #include "core/hash.h"
 #include "core/request.h"
 #include "core/utf8.h"
+#include "core/xml.h"
 #include "store/line_priv.h"
 
 static bool method_allowed(const char *method,
@@ -151,13 +152,28 @@ static bool type_is_json(const char *type)
 	return base.n > 5 && !strncasecmp(type + n - 5, "+json", 5);
 }
 
-/* JSON is canonicalised; anything else is its bytes. */
+static bool canonical_xml(struct line *line, int column,
+			  struct line_result *r)
+{
+	struct buf error = BUF_INIT;
+	bool good = xml_canonical(buf_span(&line->payload), &line->canonical,
+				  &error) ||
+		line_refuse(r, column, "the payload is no XML that can be "
+			    "identified: %s", buf_text(&error));
+
+	buf_release(&error);
+	return good;
+}
+
+/* JSON and XML are canonicalised; anything else is its bytes. */
 static bool canonical_of(struct line *line, int column,
 			 struct line_result *r)
 {
 	struct json doc = {0};
 	bool good = true;
 
+	if (type_is_xml(line->op.content_type))
+		return canonical_xml(line, column, r);
 	if (!type_is_json(line->op.content_type)) {
 		buf_addspan(&line->canonical, buf_span(&line->payload));
 		return true;
@@ -289,19 +305,21 @@ static void digest_content(struct line *line, struct span form)
 	buf_release(&text);
 }
 
-static bool splice(struct line *line, const struct endpoint_config *ec,
-		   struct buf *error)
+/* What the wire gets, where that is not the payload. */
+static bool build_sent(struct line *line, const struct endpoint_config *ec,
+		       struct buf *error)
 {
 	struct op *op = &line->op;
 
 	buf_clear(&line->sent);
 	memcpy(op->sent_sha256, op->payload_sha256, sizeof(op->sent_sha256));
-	if (!ec->profile || !ec->profile->tag_pointer)
+	if (!ec->profile)
 		return true;
-	if (!request_splice_tag(ec->profile, buf_span(&line->payload),
-				op->op_id, &line->sent, error))
+	if (!request_stored(ec->profile, op, op->content_type,
+			    buf_span(&line->payload), &line->sent, error))
 		return false;
-	hash_sha256_hex(buf_span(&line->sent), op->sent_sha256);
+	if (line->sent.len)
+		hash_sha256_hex(buf_span(&line->sent), op->sent_sha256);
 	return true;
 }
 
@@ -327,5 +345,5 @@ bool line_identify(struct line *line, const struct endpoint_config *ec,
 		digest_content(line, buf_span(&form));
 	}
 	buf_release(&form);
-	return splice(line, ec, error);
+	return build_sent(line, ec, error);
 }

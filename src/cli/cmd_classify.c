@@ -16,7 +16,7 @@ struct classify_call {
 	struct classify_in in;
 	struct answer answer;
 	struct header headers[HEADERS_MAX];
-	struct buf body;
+	struct buf body, payload;
 	enum attempt_kind kind;
 };
 
@@ -92,6 +92,13 @@ static int take_body(struct cli *cli, struct classify_call *call)
 		return cli_fail(cli, EXIT_NO_INPUT, "cannot read '%s': %s",
 				out_safe(&cli->out, file), strerror(errno));
 	call->answer.body = buf_span(&call->body);
+	file = cli_text(cli, "payload");
+	if (file && !setup_read_file(file, LIMIT_LINE_BYTES, &call->payload))
+		return cli_fail(cli, EXIT_NO_INPUT, "cannot read '%s': %s",
+				out_safe(&cli->out, file), strerror(errno));
+	if (file)
+		call->in.payload = (struct span){buf_text(&call->payload),
+						 call->payload.len};
 	return -1;
 }
 
@@ -245,6 +252,7 @@ int cmd_classify(struct cli *cli)
 		code = EXIT_DONE;
 	}
 	buf_release(&call->body);
+	buf_release(&call->payload);
 	free(call);
 	free(v);
 	return code;

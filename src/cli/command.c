@@ -117,6 +117,7 @@ static const struct option_row classify_options[] = {
 	 "ok, timeout, reset, refused, dns, tls or truncated"},
 	{"header", OPT_LIST, "K: V", "a header of the answer; may be repeated"},
 	{"body", OPT_TEXT, "FILE", "body of the answer, - for standard input"},
+	{"payload", OPT_TEXT, "FILE", "what was submitted, for profiles that count"},
 	{"kind", OPT_TEXT, "WORD", "send, poll or probe (default send)"},
 	{"now", OPT_TIME, "TIME", "the present, for dates in headers"},
 	OPTION_END

@@ -146,6 +146,9 @@ static void lookup_release(struct profile *p)
 	free(p->list.url);
 	free(p->health.method);
 	free(p->health.url);
+	body_template_release(&p->lookup.body);
+	body_template_release(&p->list.body);
+	body_template_release(&p->health.body);
 }
 
 void profile_free(struct profile *p)

@@ -232,6 +232,7 @@ struct profile {
 	struct {
 		bool present;
 		char *method, *url;	/* templates */
+		struct body_template body;	/* of the request */
 		struct text_list items;	/* pointers, tried in order */
 		struct text_list tag;	/* pointers inside an item */
 		char *id;
@@ -252,6 +253,7 @@ struct profile {
 	struct {
 		bool present;
 		char *method, *url;
+		struct body_template body;
 	} list, health;
 
 	struct text_list correlation_out;	/* header names */
@@ -372,6 +374,9 @@ bool profile_sources(struct profile_load *, uint32_t node,
 bool profile_text(struct profile_load *, uint32_t node, char **out);
 bool profile_texts(struct profile_load *, uint32_t node,
 		   struct text_list *out);
+/* Names in braces must be known; more: " name name ", or "". */
+bool profile_template(struct profile_load *, uint32_t node, const char *text,
+		      const char *more);
 bool profile_pointer(struct profile_load *, uint32_t node, char **out);
 bool profile_xpath(struct profile_load *, uint32_t node,
 		   struct xml_path **out);
@@ -380,9 +385,9 @@ bool profile_regex(struct profile_load *, uint32_t node, size_t groups,
 /* Readers of whole members, for tables (at is what their name says). */
 profile_read_fn profile_read_text, profile_read_pointer, profile_read_texts,
 	profile_read_sources, profile_read_bool, profile_read_ms,
-	profile_read_request, profile_read_headers;
+	profile_read_request, profile_read_headers, profile_read_template;
 profile_read_fn profile_read_names, profile_read_body, profile_read_login,
-	profile_read_levels, profile_read_xml_tag;
+	profile_read_read_body, profile_read_levels, profile_read_xml_tag;
 /* The short form of poll items as levels. */
 void profile_poll_levels(struct profile *);
 

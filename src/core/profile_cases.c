@@ -17,7 +17,7 @@ struct running_case {
 	struct answer answer;
 	struct header headers[CASE_HEADERS_MAX];
 	struct buf text;		/* headers and body, unescaped */
-	struct buf method, op_id;
+	struct buf method, op_id, payload;
 	bool ok;
 };
 
@@ -149,6 +149,15 @@ static void read_in(struct running_case *c, const struct profile *profile)
 	c->answer.received_ms = c->in.now_ms;
 }
 
+/* JSON as written; a text that is another kind of payload. */
+static struct span payload_of(struct running_case *c, uint32_t node)
+{
+	if (!json_is(c->doc, node, JSON_STRING))
+		return json_raw(c->doc, node);
+	json_string(c->doc, node, &c->payload);
+	return buf_span(&c->payload);
+}
+
 static void classify_case(struct running_case *c, struct verdict_out *out)
 {
 	struct lookup_state state = {0};
@@ -158,6 +167,8 @@ static void classify_case(struct running_case *c, struct verdict_out *out)
 
 	text(c, "kind", "send", &kind);
 	what = buf_span(&kind);
+	if (payload != JSON_NONE)
+		c->in.payload = payload_of(c, payload);
 	if (span_is(what, "send"))
 		classify_send(&c->in, &c->answer, out);
 	else if (span_is(what, "poll"))
@@ -169,7 +180,7 @@ static void classify_case(struct running_case *c, struct verdict_out *out)
 	else if (span_is(what, "look_up") && c->in.profile->lookup.present)
 		lookup_read(&c->in, text(c, "op_id", "OP1", &c->op_id),
 			    payload == JSON_NONE ? SPAN("{}") :
-			    json_raw(c->doc, payload), NULL, &c->answer,
+			    c->in.payload, NULL, &c->answer,
 			    &state, out);
 	else
 		bad(c, member(c, "kind"), "not a kind that this profile has");
@@ -196,6 +207,7 @@ static bool got_text(const struct verdict_out *v, struct span key,
 		{"code", v->code},
 		{"next_page", v->next_page},
 		{"excerpt", v->excerpt},
+		{"items", v->items},
 	};
 	const struct {
 		const char *key;
@@ -300,6 +312,7 @@ static int run_case(struct running_case *c, const struct profile *profile,
 	buf_release(&c->text);
 	buf_release(&c->method);
 	buf_release(&c->op_id);
+	buf_release(&c->payload);
 	return !ok;
 }
 

@@ -15,10 +15,11 @@
  *   json | body the answer's body: any JSON, as written here; or a text
  *   outcome_unknown, token_fresh, seen_before    false
  *   job_age_ms  0                     now     RFC 3339
- *   op_id       "OP1"                 payload the JSON that was sent
+ *   op_id       "OP1"                 payload what was submitted: JSON, or a
+ *                                             text (XML, CSV)
  *   expect      verdict (required) and any of: reason rule halt job_id
  *               poll_url vendor_correlation_id word code say next_page layer
- *               excerpt (texts), retry_after_ms items_refused items_total
+ *               excerpt items (texts), retry_after_ms items_refused items_total
  *               (numbers), not_done paces_endpoint matched complete
  *
  * Used by tests and by `edcsync profile test`.

@@ -296,7 +296,7 @@ static const struct profile_member send_rows[] = {
 	{"content_type", profile_read_text, AT(content_type)},
 	{"headers", profile_read_headers, AT(send_headers)},
 	{"method", profile_read_text, AT(method)},
-	{"path", profile_read_text, AT(path)},
+	{"path", profile_read_template, AT(path)},
 	{"tag", profile_read_pointer, AT(tag_pointer)},
 	{"xml_tag", profile_read_xml_tag, AT(tag_root)},
 };
@@ -317,7 +317,7 @@ static bool read_poll_items(struct profile_load *l, uint32_t node, void *at)
 }
 
 static const struct profile_member poll_rows[] = {
-	{"url", profile_read_text, AT(poll.url)},
+	{"url", profile_read_template, AT(poll.url)},
 	{"location", profile_read_bool, AT(poll.location)},
 	{"job_id", profile_read_sources, AT(poll.job_id)},
 	{"word", profile_read_sources, AT(poll.word)},
@@ -339,6 +339,7 @@ SECTION(read_poll, poll_rows, p->poll.present = true)
 
 static const struct profile_member lookup_rows[] = {
 	{"request", profile_read_request, AT(lookup.method)},
+	{"body", profile_read_read_body, AT(lookup.body)},
 	{"items", read_pointers, AT(lookup.items)},
 	{"tag", read_pointers, AT(lookup.tag)},
 	{"id", profile_read_pointer, AT(lookup.id)},
@@ -358,11 +359,13 @@ SECTION(read_lookup, lookup_rows, p->lookup.present = true)
 
 static const struct profile_member list_rows[] = {
 	{"request", profile_read_request, AT(list.method)},
+	{"body", profile_read_read_body, AT(list.body)},
 };
 SECTION(read_list, list_rows, p->list.present = true)
 
 static const struct profile_member health_rows[] = {
 	{"request", profile_read_request, AT(health.method)},
+	{"body", profile_read_read_body, AT(health.body)},
 };
 SECTION(read_health, health_rows, p->health.present = true)
 

@@ -128,6 +128,36 @@ bool profile_regex(struct profile_load *l, uint32_t node, size_t groups,
 	return true;
 }
 
+bool profile_template(struct profile_load *l, uint32_t node, const char *text,
+		      const char *more)
+{
+	static const char known[] = " base_url path op_id key key_quoted "
+		"correlation_id request_id job_id study subject site event "
+		"event_repeat form form_repeat record_key ";
+
+	for (const char *p = strchr(text, '{'); p; p = strchr(p, '{')) {
+		const char *end = strchr(p, '}');
+		char word[40] = " ";
+		size_t n = end ? (size_t)(end - p - 1) : 0;
+
+		if (!end)
+			break;
+		if (n && n < sizeof(word) - 3) {
+			memcpy(word + 1, p + 1, n);
+			memcpy(word + 1 + n, " ", 2);
+		}
+		if (!n || !word[1] || strchr(word + 1, ' ') != word + 1 + n ||
+		    (!strstr(known, word) && !strstr(more, word))) {
+			profile_error(l, node, "a template knows no {%.*s}; it "
+				      "knows:%s%s", (int)(n < 40 ? n : 40),
+				      p + 1, known, more[0] ? more + 1 : "");
+			return false;
+		}
+		p = end;
+	}
+	return true;
+}
+
 bool profile_pointer(struct profile_load *l, uint32_t node, char **out)
 {
 	if (!profile_text(l, node, out))
@@ -333,7 +363,7 @@ bool profile_read_request(struct profile_load *l, uint32_t node, void *at)
 	method_url[0] = xstrndup(text, (size_t)(space - text));
 	method_url[1] = xstrdup(space + 1);
 	free(text);
-	return true;
+	return profile_template(l, node, method_url[1], "");
 }
 
 bool profile_read_headers(struct profile_load *l, uint32_t node, void *at)
@@ -361,6 +391,15 @@ bool profile_read_headers(struct profile_load *l, uint32_t node, void *at)
 			profile_error(l, kid, "not a header name or value");
 			ok = false;
 		}
+		ok = ok && profile_template(l, kid, h->value, "");
 	}
 	return ok;
+}
+
+bool profile_read_template(struct profile_load *l, uint32_t node, void *at)
+{
+	char **out = at;
+
+	return profile_read_text(l, node, at) &&
+		(!*out || profile_template(l, node, *out, ""));
 }

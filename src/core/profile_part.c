@@ -159,8 +159,7 @@ static bool body_sense(struct profile_load *l, uint32_t node,
 	return false;
 }
 
-/* A body replaces the inherited one as a whole. */
-bool profile_read_body(struct profile_load *l, uint32_t node, void *at)
+static bool read_body(struct profile_load *l, uint32_t node, void *at)
 {
 	static const struct profile_member rows[] = {
 		{"kind", read_build, offsetof(struct body_template, kind)},
@@ -168,9 +167,68 @@ bool profile_read_body(struct profile_load *l, uint32_t node, void *at)
 	};
 	struct body_template *b = at;
 
-	body_template_release(b);
+	body_template_release(b);	/* replaces the inherited one */
 	return profile_members(l, node, rows, ARRAY_SIZE(rows), b) &&
 		body_sense(l, node, b);
+}
+
+/* Exactly one field is the payload, whole: it is found again by that. */
+bool profile_read_body(struct profile_load *l, uint32_t node, void *at)
+{
+	struct body_template *b = at;
+	int payloads = 0;
+
+	if (!read_body(l, node, at))
+		return false;
+	for (size_t i = 0; i < b->n; i++) {
+		if (!profile_template(l, node, b->v[i].value,
+				      " payload secret "))
+			return false;
+		payloads += strstr(b->v[i].value, "{payload}") != NULL;
+		if (strstr(b->v[i].value, "{payload}") &&
+		    strcmp(b->v[i].value, "{payload}"))
+			payloads = 2;
+	}
+	if (b->kind == BUILD_RAW || payloads == 1)
+		return true;
+	profile_error(l, node, "one field of a body is \"{payload}\", and "
+		      "nothing else");
+	return false;
+}
+
+/* Of a read (look-up, list, health): there is no payload in it. */
+bool profile_read_read_body(struct profile_load *l, uint32_t node, void *at)
+{
+	struct body_template *b = at;
+
+	if (!read_body(l, node, at))
+		return false;
+	for (size_t i = 0; i < b->n; i++)
+		if (!profile_template(l, node, b->v[i].value, " secret "))
+			return false;
+	return true;
+}
+
+static bool read_login_body(struct profile_load *l, uint32_t node, void *at)
+{
+	struct body_template *b = at;
+
+	if (!read_body(l, node, at))
+		return false;
+	for (size_t i = 0; i < b->n; i++) {
+		const char *rest = b->v[i].value;
+
+		for (rest = strchr(rest, '{'); rest; rest = strchr(rest, '{')) {
+			if (strncmp(rest, "{user}", 6) &&
+			    strncmp(rest, "{secret}", 8)) {
+				profile_error(l, node, "a log-in knows {user} "
+					      "and {secret}");
+				return false;
+			}
+			rest++;
+		}
+	}
+	return true;
 }
 
 /* ---- log-in ---- */
@@ -194,7 +252,7 @@ bool profile_read_login(struct profile_load *l, uint32_t node, void *at)
 {
 	static const struct profile_member rows[] = {
 		{"request", profile_read_request, LOGIN(method)},
-		{"body", profile_read_body, LOGIN(body)},
+		{"body", read_login_body, LOGIN(body)},
 		{"session", profile_read_sources, LOGIN(session)},
 		{"header", profile_read_text, LOGIN(header)},
 		{"value", profile_read_text, LOGIN(value)},

@@ -1,3 +1,4 @@
+#include "core/body.h"
 #include "core/request.h"
 
 #include <openssl/crypto.h>
@@ -21,6 +22,7 @@ void request_clear(struct request *r)
 	if (headers.len)
 		OPENSSL_cleanse(headers.p, headers.len);
 	buf_clear(&headers);
+	buf_wipe(&r->own);
 	*r = (struct request){.headers = headers};
 }
 
@@ -114,6 +116,29 @@ static bool expand(const char *template, const struct values *v,
 				as, out, error))
 			return false;
 		query = out->len && memchr(out->p, '?', out->len);
+		p = end;
+	}
+	return true;
+}
+
+bool request_text(const char *template, const struct op *op,
+		  struct span payload, struct buf *out, struct buf *error)
+{
+	struct values v = {NULL, op->path, op, NULL, NULL};
+
+	for (const char *p = template; *p; p++) {
+		const char *end = *p == '{' ? strchr(p, '}') : NULL;
+		struct span name;
+
+		if (!end) {
+			buf_addc(out, *p);
+			continue;
+		}
+		name = (struct span){p + 1, (size_t)(end - p - 1)};
+		if (span_is(name, "payload"))
+			buf_addspan(out, payload);
+		else if (!expand_one(&v, name, EXPAND_HEADER, out, error))
+			return false;
 		p = end;
 	}
 	return true;
@@ -357,6 +382,8 @@ bool request_send(struct request *r, const struct endpoint_config *e,
 		  const struct request_ids *ids, struct buf *error)
 {
 	const char *type = op->content_type;
+	struct buf built = BUF_INIT;
+	bool ok;
 
 	assert(e->profile && op->op_id[0]);
 	if (!type)
@@ -364,11 +391,15 @@ bool request_send(struct request *r, const struct endpoint_config *e,
 	r->method = xstrdup(method_of(e, op));
 	r->write = is_write(r->method);
 	r->body = payload;
-	return send_address(e, op, &r->url, error) &&
+	ok = send_address(e, op, &r->url, error) &&
 		common_headers(r, e, op, token, ids, error) &&
-		profile_headers(r, e->profile, op, ids, error) &&
-		(!payload.n || !type ||
-		 header(r, "Content-Type", span_of(type), error));
+		profile_headers(r, e->profile, op, ids, error);
+	if (!body_content_type(&e->profile->body, op, &built) && type)
+		buf_adds(&built, type);
+	ok = ok && (!payload.n || !built.len ||
+		    header(r, "Content-Type", buf_span(&built), error));
+	buf_release(&built);
+	return ok;
 }
 
 /* A foreign address is taken only inside our own origin. */
@@ -392,10 +423,32 @@ static bool foreign(const struct endpoint_config *e, const char *base,
 	return ok;
 }
 
+/* What a look-up by POST asks for; the credential is put in front of it by
+ * whoever sends it (body_secret). */
+static bool read_body(struct request *r, const struct body_template *body,
+		      const struct op *op, struct buf *error)
+{
+	static const struct op nobody = {.op_id = "read"};
+	struct buf type = BUF_INIT;
+	bool ok = true;
+
+	if (body->kind == BUILD_RAW)
+		return true;
+	if (!op)
+		op = &nobody;
+	body_content_type(body, op, &type);
+	ok = body_build(body, op, (struct span){NULL, 0}, &r->own, error) &&
+		header(r, "Content-Type", buf_span(&type), error);
+	r->body = buf_span(&r->own);
+	buf_release(&type);
+	return ok;
+}
+
 /* Reads: by template, or a further page resolved against the first. */
 static bool read_request(struct request *r, const struct endpoint_config *e,
 			 const struct op *op, const char *method,
-			 const char *template, const char *path,
+			 const char *template,
+			 const struct body_template *body, const char *path,
 			 const char *next_page, struct span token,
 			 const struct request_ids *ids, struct buf *error)
 {
@@ -414,7 +467,8 @@ static bool read_request(struct request *r, const struct endpoint_config *e,
 		if (!ok)
 			return false;
 	}
-	return common_headers(r, e, op, token, ids, error);
+	return common_headers(r, e, op, token, ids, error) &&
+		read_body(r, body, op, error);
 }
 
 bool request_look_up(struct request *r, const struct endpoint_config *e,
@@ -433,7 +487,8 @@ bool request_look_up(struct request *r, const struct endpoint_config *e,
 	ok = op->path ? (buf_adds(&path, op->path), true) :
 		request_path(p, op, &path, error);
 	ok = ok && read_request(r, e, op, p->lookup.method, p->lookup.url,
-				buf_text(&path), next_page, token, ids, error);
+				&p->lookup.body, buf_text(&path), next_page,
+				token, ids, error);
 	buf_release(&path);
 	return ok;
 }
@@ -448,8 +503,8 @@ bool request_list(struct request *r, const struct endpoint_config *e,
 		buf_addf(error, "the profile %s has no list", p->name);
 		return false;
 	}
-	return read_request(r, e, NULL, p->list.method, p->list.url, path,
-			    next_page, token, ids, error);
+	return read_request(r, e, NULL, p->list.method, p->list.url,
+			    &p->list.body, path, next_page, token, ids, error);
 }
 
 bool request_health(struct request *r, const struct endpoint_config *e,
@@ -460,8 +515,8 @@ bool request_health(struct request *r, const struct endpoint_config *e,
 
 	if (!p->health.present)
 		return false;
-	return read_request(r, e, NULL, p->health.method, p->health.url, NULL,
-			    NULL, token, ids, error);
+	return read_request(r, e, NULL, p->health.method, p->health.url,
+			    &p->health.body, NULL, NULL, token, ids, error);
 }
 
 /* A path's query belongs to the submission, not to the job's address. */
@@ -581,5 +636,45 @@ bool request_splice_tag(const struct profile *p, struct span payload,
 	else
 		ok = splice(&doc, p->tag_pointer, op_id, out, error);
 	json_release(&doc);
+	return ok;
+}
+
+bool type_is_xml(const char *type)
+{
+	size_t n = type ? strcspn(type, "; \t") : 0;
+
+	return (n == 15 && !strncasecmp(type, "application/xml", n)) ||
+		(n == 8 && !strncasecmp(type, "text/xml", n)) ||
+		(n > 4 && !strncasecmp(type + n - 4, "+xml", 4));
+}
+
+/* A profile that tags XML alone leaves JSON as it is, and the other way
+ * round nothing else than JSON can be tagged. */
+static bool tagged(const struct profile *p, const struct op *op,
+		   const char *type, struct span payload, struct buf *out,
+		   struct buf *error)
+{
+	if (p->tag_attribute && type_is_xml(type))
+		return xml_splice_attribute(payload, p->tag_root,
+					    p->tag_attribute, op->op_id, out,
+					    error);
+	if (!p->tag_pointer)
+		return true;
+	return request_splice_tag(p, payload, op->op_id, out, error);
+}
+
+bool request_stored(const struct profile *p, const struct op *op,
+		    const char *type, struct span payload, struct buf *out,
+		    struct buf *error)
+{
+	struct buf tag = BUF_INIT;
+	bool ok = tagged(p, op, type, payload, &tag, error);
+
+	if (ok && p->body.kind == BUILD_RAW)
+		buf_addspan(out, buf_span(&tag));
+	else if (ok)
+		ok = body_build(&p->body, op, tag.len ? buf_span(&tag) :
+				payload, out, error);
+	buf_release(&tag);
 	return ok;
 }

@@ -15,7 +15,8 @@
 struct request {
 	char *method, *url;		/* owned */
 	struct buf headers;		/* "Name: value\n" lines */
-	struct span body;		/* borrowed from the caller */
+	struct span body;		/* borrowed from the caller, or own */
+	struct buf own;			/* body of a read; wiped */
 	bool write;			/* may change something there */
 };
 
@@ -62,8 +63,25 @@ bool url_resolve(struct span base, struct span reference, struct buf *out);
 /* Same scheme, host and port (default ports count). */
 bool url_same_origin(struct span a, struct span b);
 void url_encode(struct buf *out, struct span text);
+/* application/x-www-form-urlencoded, one name or value, and back. */
+void url_form_encode(struct buf *out, struct span text);
+void url_form_decode(struct buf *out, struct span text);
+/* A template as plain text, for bodies; {payload} is the payload's bytes. */
+bool request_text(const char *template, const struct op *, struct span payload,
+		  struct buf *out, struct buf *error);
 /* https, or http to a loopback literal (127.0.0.0/8, ::1, localhost). */
 bool url_allowed(struct span url, struct buf *error);
+
+/*
+ * What is stored and sent instead of a line's payload, made once: tag
+ * (JSON pointer or XML attribute, as the payload's type has it) and body.
+ * content_type: of the payload, NULL = JSON. Nothing to do: out stays empty.
+ */
+bool request_stored(const struct profile *, const struct op *,
+		    const char *content_type, struct span payload,
+		    struct buf *out, struct buf *error);
+/* By its name: application/xml, text/xml, +xml. */
+bool type_is_xml(const char *content_type);
 
 /* Splices "metadata": {"op_id": ...} (the profile's tag_pointer) into a JSON
  * object payload, leaving every other byte as it is. False: another kind

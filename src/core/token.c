@@ -1,5 +1,6 @@
 #include "core/hash.h"
 #include "core/json.h"
+#include "core/request.h"
 #include "core/timefmt.h"
 #include "core/token.h"
 
@@ -208,27 +209,6 @@ void token_read(const struct answer *a, const char *scope, int64_t now_ms,
 	json_release(&doc);
 }
 
-/* application/x-www-form-urlencoded: a space is "+". */
-static void form_encode(struct buf *out, struct span text)
-{
-	static const char hex[] = "0123456789ABCDEF";
-
-	for (size_t i = 0; i < text.n; i++) {
-		unsigned char c = (unsigned char)text.p[i];
-
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		    (c >= '0' && c <= '9') || (c && strchr("*-._", c))) {
-			buf_addc(out, (char)c);
-		} else if (c == ' ') {
-			buf_addc(out, '+');
-		} else {
-			buf_addc(out, '%');
-			buf_addc(out, hex[c >> 4]);
-			buf_addc(out, hex[c & 15]);
-		}
-	}
-}
-
 void token_request(const struct cred_config *cred, struct span secret,
 		   struct buf *body, struct buf *authorization)
 {
@@ -238,18 +218,18 @@ void token_request(const struct cred_config *cred, struct span secret,
 	buf_adds(body, "grant_type=client_credentials");
 	if (cred->scope && cred->scope[0]) {
 		buf_adds(body, "&scope=");
-		form_encode(body, span_of(cred->scope));
+		url_form_encode(body, span_of(cred->scope));
 	}
 	if (cred->post) {
 		buf_adds(body, "&client_id=");
-		form_encode(body, span_of(cred->client_id));
+		url_form_encode(body, span_of(cred->client_id));
 		buf_adds(body, "&client_secret=");
-		form_encode(body, secret);
+		url_form_encode(body, secret);
 		return;
 	}
-	form_encode(&pair, span_of(cred->client_id));
+	url_form_encode(&pair, span_of(cred->client_id));
 	buf_addc(&pair, ':');
-	form_encode(&pair, secret);
+	url_form_encode(&pair, secret);
 	buf_adds(authorization, "Basic ");
 	hash_base64(buf_span(&pair), authorization);
 	buf_wipe(&pair);

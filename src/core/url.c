@@ -306,3 +306,50 @@ bool url_allowed(struct span url, struct buf *error)
 		return true;
 	return false;
 }
+
+/* A space is "+". */
+void url_form_encode(struct buf *out, struct span text)
+{
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		    (c >= '0' && c <= '9') || (c && strchr("*-._", c))) {
+			buf_addc(out, (char)c);
+		} else if (c == ' ') {
+			buf_addc(out, '+');
+		} else {
+			buf_addc(out, '%');
+			buf_addc(out, hex[c >> 4]);
+			buf_addc(out, hex[c & 15]);
+		}
+	}
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+void url_form_decode(struct buf *out, struct span text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+
+		if (c == '%' && i + 2 < text.n &&
+		    hex_value(text.p[i + 1]) >= 0 &&
+		    hex_value(text.p[i + 2]) >= 0) {
+			c = (char)(hex_value(text.p[i + 1]) << 4 |
+				   hex_value(text.p[i + 2]));
+			i += 2;
+		} else if (c == '+') {
+			c = ' ';
+		}
+		buf_addc(out, c);
+	}
+}

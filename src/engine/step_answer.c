@@ -1,3 +1,4 @@
+#include "core/body.h"
 #include "engine/world.h"
 
 #include <stdlib.h>
@@ -25,11 +26,15 @@ static void classify(struct engine_world *w, struct place *p,
 		     const struct transfer *t, const struct answer *a,
 		     struct verdict_out *v)
 {
+	struct buf payload = BUF_INIT;
 	struct classify_in in;
 
 	answer_classify_in(w, p, t, &in);
 	switch (t->kind) {
 	case ATTEMPT_SEND:
+		in.payload = body_payload(&in.profile->body, &t->intent->op,
+					  buf_span(&t->intent->payload),
+					  &payload);
 		classify_send(&in, a, v);
 		break;
 	case ATTEMPT_POLL:
@@ -42,6 +47,7 @@ static void classify(struct engine_world *w, struct place *p,
 	default:
 		abort();
 	}
+	buf_release(&payload);
 }
 
 /* ---- what is remembered ------------------------------------------------- */

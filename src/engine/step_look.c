@@ -1,3 +1,4 @@
+#include "core/body.h"
 #include "engine/world.h"
 
 /*
@@ -30,13 +31,17 @@ bool look_answer(struct engine_world *w, struct transfer *t,
 {
 	struct place *p = &w->place[t->endpoint];
 	const struct op *op = &t->intent->op;
+	struct buf payload = BUF_INIT;
 	struct classify_in in;
 
 	assert(t->kind == ATTEMPT_LOOK_UP);
 	answer_classify_in(w, p, t, &in);
-	lookup_read(&in, op->op_id, buf_span(&t->intent->payload),
+	in.payload = body_payload(&in.profile->body, op,
+				  buf_span(&t->intent->payload), &payload);
+	lookup_read(&in, op->op_id, in.payload,
 		    op->sent_sha256[0] ? op->sent_sha256 : op->payload_sha256,
 		    a, &t->lookup, v);
+	buf_release(&payload);
 	if (v->verdict == VERDICT_MORE_PAGES) {
 		if (next_page(w, t, v))
 			return true;

@@ -489,6 +489,10 @@ static void sums_draw(struct pen *pen, int row)
 	pair(pen, "tries again", o->day.retried);
 	draw_fit(pen->area, row + 1, 7, pen->area->cols - 7, STYLE(TEXT),
 		 buf_text(&pen->text));
+	/* What there was since one looked last. */
+	if ((int)pen->text.len + 7 + 8 < pen->area->cols)
+		draw_text(pen->area, row + 1, pen->area->cols - 7, STYLE(DIM),
+			  ":digest");
 	buf_clear(&pen->text);
 }
 

@@ -21,6 +21,15 @@ static const char *start_stop(struct app *app, size_t i)
 	return i < ARRAY_SIZE(words) ? words[i] : NULL;
 }
 
+static const char *group_words(struct app *app, size_t i)
+{
+	static const char *const words[] = {"error", "site", "subject",
+					    "form", "endpoint", "none"};
+
+	(void)app;
+	return i < ARRAY_SIZE(words) ? words[i] : NULL;
+}
+
 static const char *zones(struct app *app, size_t i)
 {
 	static const char *const words[] = {"local", "utc"};
@@ -399,7 +408,7 @@ const struct ui_command ui_commands[] = {
 	{"sort", "[COLUMN]", "sort by a column; again: the other way",
 	 run_sort, NULL},
 	{"group", "[BY]", "group by error, site, subject, form or none",
-	 run_group, NULL},
+	 run_group, group_words},
 	{"pause", "ENDPOINT", "stop sending to it, or resume it", run_pause,
 	 endpoint_names},
 	{"resume", "ENDPOINT", "start again whatever stopped it", run_pause,

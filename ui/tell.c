@@ -144,15 +144,46 @@ void tell_export(struct app *app)
 	buf_release(&path);
 }
 
-/* Help: the two tables, and nothing that is not in them. */
+/* Help: the tables, and nothing that is not in them. */
+
+static void help_signs(struct app *app, struct buf *text)
+{
+	static const struct {
+		enum ui_glyph glyph;
+		const char *words;
+	} more[] = {
+		{GLYPH_CLOSED, "circuit closed: it works"},
+		{GLYPH_OPEN, "circuit open: nothing is sent but probes"},
+		{GLYPH_PROBING, "circuit trying whether it works again"},
+		{GLYPH_STOPPED, "stopped: paused, or log-in refused"},
+		{GLYPH_MARKED, "marked; or the row that keys act on"},
+	};
+
+	buf_adds(text, "\nSigns\n");
+	for (int i = 0; i < OP_STATE_COUNT; i++)
+		buf_addf(text, "  %s  %s\n",
+			 state_glyph(&app->grid, (enum op_state)i, 0),
+			 op_state_words((enum op_state)i));
+	buf_addf(text, "  %s  may be there: sent, and nobody knows whether "
+		 "the vendor has it\n",
+		 state_glyph(&app->grid, OP_DEAD, OP_OUTCOME_UNKNOWN));
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+		buf_addf(text, "  %s  %s\n",
+			 glyph_text(&app->grid, more[i].glyph),
+			 more[i].words);
+}
 
 void tell_help(struct app *app)
 {
 	const struct panel_ops *ops = app->top->ops;
 	struct buf text = BUF_INIT;
 
+	buf_adds(&text, "1 shows what needs a person, 6 what was given up, F "
+		 "a subject.\nc looks at the vendor and changes nothing, r "
+		 "sends again,\nEnter shows why, Esc goes back.\n\n");
 	buf_addf(&text, "Keys in %s\n\n", ops->title);
 	keys_help(app_can(app), &text);
+	help_signs(app, &text);
 	buf_adds(&text, "\nCommands, after a :\n");
 	for (const struct ui_command *c = ui_commands; c->name; c++) {
 		struct buf call = BUF_INIT;

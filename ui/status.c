@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOPIC_STATUS, TOPIC_PULSE };
+enum { TOPIC_STATUS, TOPIC_PULSE, OPEN_AGAIN_MS = 1000 };
 
 struct status_job {
 	struct job job;
@@ -138,6 +138,8 @@ static void pulse_done(struct job *job, void *owner)
 	j->view = NULL;
 	/* What came to pass before it was open. */
 	app->changed |= app->pulse != NULL;
+	if (app->pulse)
+		app->pulse_at_ms = 0;
 }
 
 static void pulse_drop(struct job *job)
@@ -163,6 +165,8 @@ static void pulse_open(struct app *app)
 void pulse_look(struct app *app)
 {
 	if (!app->pulse) {
+		/* Where it cannot be opened: not ten times a second. */
+		app->pulse_at_ms = steady_ms() + OPEN_AGAIN_MS;
 		pulse_open(app);
 		return;
 	}

@@ -216,7 +216,7 @@ static void waiting(struct writer *w)
 		buf_adds(&w->text, ", in ");
 		amount_left(at - w->now_ms, &w->text);
 	} else if (at < 0) {
-		buf_adds(&w->text, "; time that a person stops it, or without an "
+		buf_adds(&w->text, "; time that it is stopped, or without an "
 			 "engine, does not count towards dead letters");
 	}
 	line(w, "Waiting", at > 0 ? UI_WAIT : UI_TEXT);

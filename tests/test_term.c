@@ -320,6 +320,22 @@ static void no_colour_where_none_is_wanted(void **state)
 	}
 }
 
+/* The cube and the greys above sixteen are the same everywhere; the first
+ * sixteen are whatever somebody made of them, so a look says what it means. */
+static void of_256_colours_the_nearest(void **state)
+{
+	VTermScreenCell c;
+
+	(void)state;
+	start((struct vt_start){.term = "xterm-256color"}, &plain);
+	assert_int_equal(vt_wait(&vt, "size"), 0);
+	vt_type(&vt, "x");
+	assert_int_equal(vt_wait(&vt, "char <x>"), 1);
+	c = vt_cell(&vt, 1, 60);
+	assert_true(VTERM_COLOR_IS_INDEXED(&c.bg));
+	assert_true(c.bg.indexed.idx >= 16);
+}
+
 static void every_terminal_of_some_colours(void **state)
 {
 	static const char *const terms[] = {"xterm-256color", "xterm-color",

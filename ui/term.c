@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -71,6 +72,32 @@ static void put(const char *bytes)
 static const int32_t bright[8] = { 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00,
 				   0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff };
 
+/* The nearest of the 216 colours and 24 greys that terminals with 256 colours
+ * agree on; the first sixteen are whatever a person made of them. */
+static int nearest(int32_t rgb)
+{
+	static const int level[6] = { 0, 95, 135, 175, 215, 255 };
+	int want[3] = { rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255 };
+	int best = 16, least = INT_MAX;
+
+	for (int i = 16; i < 256; i++) {
+		int grey = 8 + 10 * (i - 232), off = 0;
+
+		for (int k = 0; k < 3; k++) {
+			int step = k == 0 ? (i - 16) / 36 :
+				   k == 1 ? (i - 16) / 6 % 6 : (i - 16) % 6;
+			int by = want[k] - (i < 232 ? level[step] : grey);
+
+			off += by * by;
+		}
+		if (off < least) {
+			least = off;
+			best = i;
+		}
+	}
+	return best;
+}
+
 /* A colour as this terminal names it; -1: its own. *attrs: what stands in for
  * brightness where there are eight. */
 static int colour(const struct term *t, short palette, int32_t rgb,
@@ -80,6 +107,8 @@ static int colour(const struct term *t, short palette, int32_t rgb,
 		rgb = bright[palette - 8];
 	if (t->direct && rgb >= 0)
 		return rgb < 8 ? 0 : rgb;
+	if (COLORS >= 256 && rgb >= 0)
+		return nearest(rgb);
 	if (palette < 0)
 		return t->own_colours ? -1 : ground ? COLOR_BLACK :
 		       COLOR_WHITE;

@@ -37,7 +37,8 @@ enum { UI_BOLD = 1, UI_UNDERLINE = 2, UI_REVERSE = 4,
        UI_ON_CURSOR = 8 /* the row under the cursor: its background */ };
 
 /* How a role looks. Colours: -1 the terminal's own, 0-15 of the palette. rgb
- * is used only where terminfo says RGB; -1 none. */
+ * is used as it is where terminfo says RGB, as the nearest of 256 colours
+ * where there are as many; -1 none. */
 struct theme_look {
 	short fg, bg;
 	int32_t fg_rgb, bg_rgb;

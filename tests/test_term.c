@@ -614,6 +614,7 @@ int main(void)
 		T(a_field_has_a_cursor),
 		T(nothing_hostile_goes_out),
 		T(no_colour_where_none_is_wanted),
+		T(of_256_colours_the_nearest),
 		T(every_terminal_of_some_colours),
 		T(plain_ascii_in_the_c_locale),
 		T(the_theme_changes_at_once),

@@ -26,6 +26,8 @@ libcore_a_SOURCES = \
 	src/core/url.c \
 	src/core/token.h \
 	src/core/token.c \
+	src/core/session.h \
+	src/core/session.c \
 	src/core/config.h \
 	src/core/config.c \
 	src/core/config_table.c \
@@ -167,6 +169,12 @@ tests_test_profile_SOURCES = tests/test_profile.c tests/profiles.h tests/check.h
 tests_test_profile_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_profile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_profile_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_xml
+TESTS += tests/test_xml
+tests_test_xml_SOURCES = tests/test_xml.c tests/check.h
+tests_test_xml_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_xml_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_classify
 TESTS += tests/test_classify

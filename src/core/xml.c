@@ -329,8 +329,10 @@ struct xml_path *xml_path_make(const char *text, const struct xml_names *names,
 	bool calls = false;
 
 	xmlInitParser();
-	if (!text[0] || strlen(text) > XML_PATH_BYTES) {
-		buf_addf(error, "an XPath has 1 to %d bytes", XML_PATH_BYTES);
+	if (!text[0] || strlen(text) > XML_PATH_BYTES ||
+	    !utf8_valid(span_of(text))) {
+		buf_addf(error, "an XPath has 1 to %d bytes of UTF-8",
+			 XML_PATH_BYTES);
 		return NULL;
 	}
 	if (!check_names(text, names, &calls, error))
@@ -495,7 +497,7 @@ static struct span declared_charset(struct span s)
 	const char *end, *at;
 	size_t n = 0;
 
-	if (s.n < 6 || memcmp(s.p, "<?xml", 5))
+	if (s.n < 6 || memcmp(s.p, "<?xml", 5) || !blank(s.p[5]))
 		return (struct span){NULL, 0};
 	end = after(s.p, s.p + s.n, "?>");
 	at = memmem(s.p, (size_t)(end - s.p), "encoding", 8);

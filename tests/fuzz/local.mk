@@ -83,6 +83,14 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/answer/throttled \
 	tests/fuzz/corpus/answer/timeout \
 	tests/fuzz/corpus/answer/token \
+	tests/fuzz/corpus/xml/charset \
+	tests/fuzz/corpus/xml/entities \
+	tests/fuzz/corpus/xml/namespaces \
+	tests/fuzz/corpus/xml/not-a-declaration \
+	tests/fuzz/corpus/xml/odm \
+	tests/fuzz/corpus/xml/page \
+	tests/fuzz/corpus/xml/rws \
+	tests/fuzz/corpus/xml/utf16 \
 	tests/fuzz/corpus/config/example \
 	tests/fuzz/corpus/config/small \
 	tests/fuzz/corpus/config/wrong
@@ -104,6 +112,14 @@ tests_fuzz_replay_answer_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DSRCDIR='"$(abs_top_srcdir)"' \
 	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/answer"'
 tests_fuzz_replay_answer_LDADD = $(CORE_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_xml
+TESTS += tests/fuzz/replay_xml
+tests_fuzz_replay_xml_SOURCES = tests/fuzz/fuzz_xml.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_xml_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/xml"'
+tests_fuzz_replay_xml_LDADD = $(CORE_LIBS)
 
 check_PROGRAMS += tests/fuzz/replay_config
 TESTS += tests/fuzz/replay_config
@@ -160,6 +176,12 @@ tests_fuzz_fuzz_answer_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_fuzz_fuzz_answer_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_answer_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_answer_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
+
+check_PROGRAMS += tests/fuzz/fuzz_xml
+tests_fuzz_fuzz_xml_SOURCES = tests/fuzz/fuzz_xml.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_xml_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_xml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_xml_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 
 check_PROGRAMS += tests/fuzz/fuzz_config
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/fuzz.h

@@ -290,7 +290,7 @@ static bool member(const struct json *doc, const char *name,
 static void before(const char *was, struct buf *out)
 {
 	struct buf text = { 0 };
-	struct json doc;
+	struct json doc = { 0 };
 
 	if (!json_parse(&doc, was, strlen(was), 0)) {
 		buf_adds(out, was);
@@ -347,7 +347,7 @@ static void record_words(const struct inspect_record *r, bool ascii,
 {
 	static const char *const rest[] = { "verdict", "resolution" };
 	struct buf text = { 0 };
-	struct json doc;
+	struct json doc = { 0 };
 
 	if (!json_parse(&doc, r->body, strlen(r->body), 0)) {
 		json_release(&doc);

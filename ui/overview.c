@@ -52,8 +52,9 @@ static char *id_at(const struct overview *o, size_t at)
 	if (at < o->needs.n) {
 		const struct need *need = &o->needs.v[at];
 
+		/* The words of two may be the same, what goes on is not. */
 		buf_addf(&id, "need %s %s %s", need->kind->kind,
-			 need->endpoint ? need->endpoint : "", need->words);
+			 need->endpoint ? need->endpoint : "", need->next);
 	} else if (at - o->needs.n < o->ends.n) {
 		buf_addf(&id, "end %s", o->ends.v[at - o->needs.n].name);
 	}

@@ -148,6 +148,25 @@ static void text_is_sent_as_it_is(void **state)
 	buf_release(&bytes);
 }
 
+/* The same XML in other words is the same operation; what cannot be read, or
+ * could be read in two ways, is refused. */
+static void xml_is_known_by_its_canonical_form(void **state)
+{
+	START(PROFILE_PLAIN, "");
+	expect(LINE("\"payload_text\":\"<a b='1' c='2'/>\","
+		    "\"content_type\":\"text/xml\""), SUBMIT_QUEUED);
+	expect(LINE("\"payload_text\":\"<?xml version='1.0'?><a  c=\\\"2\\\" "
+		    "b='1'></a>\",\"content_type\":\"text/xml\""),
+	       SUBMIT_EXISTS);
+	expect(LINE("\"payload_text\":\"<a b='1' c='3'/>\","
+		    "\"content_type\":\"text/xml\""), SUBMIT_NEWER);
+	expect(LINE("\"payload_text\":\"<a>\","
+		    "\"content_type\":\"text/xml\""), SUBMIT_REFUSED);
+	expect(LINE("\"payload_text\":\"<!DOCTYPE a><a/>\","
+		    "\"content_type\":\"application/odm+xml\""),
+	       SUBMIT_REFUSED);
+}
+
 /* The tag goes in once, at submission; key and payload digest are of the
  * bytes before it. */
 static void the_tag_is_spliced_in(void **state)
@@ -304,6 +323,7 @@ int main(int argc, char **argv)
 		BOTH(payload_bytes_stay),
 		BOTH(paths_stay_as_they_are),
 		BOTH(text_is_sent_as_it_is),
+		BOTH(xml_is_known_by_its_canonical_form),
 		BOTH(the_tag_is_spliced_in),
 		BOTH(the_same_line_again),
 		BOTH(op_ids_are_unique),

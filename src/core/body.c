@@ -66,9 +66,11 @@ static bool payload_fits(enum body_build kind, const struct op *op,
 	struct buf mark = BUF_INIT;
 	bool fits = true;
 
-	if (kind == BUILD_JSON_STRING && !utf8_valid(payload)) {
+	if (kind == BUILD_JSON_STRING &&
+	    (!utf8_valid(payload) ||
+	     (payload.n && memchr(payload.p, 0, payload.n)))) {
 		buf_adds(error, "the profile sends the payload as a JSON "
-			 "text, and it is not valid UTF-8");
+			 "text, and it is not UTF-8 without NUL");
 		return false;
 	}
 	if (kind == BUILD_MULTIPART && payload.n) {
@@ -271,10 +273,16 @@ static void login_text(const char *template, const char *user,
 	}
 }
 
+static const struct op nobody = {.op_id = "login"};
+
+bool body_login_type(const struct body_template *b, struct buf *out)
+{
+	return body_content_type(b, &nobody, out);
+}
+
 void body_login(const struct body_template *b, const char *user,
 		struct span secret, struct buf *out)
 {
-	static const struct op nobody = {.op_id = "login"};
 	struct buf value = BUF_INIT;
 
 	buf_reserve(out, 6 * secret.n * (b->n + 1) + 512 * (b->n + 1));

@@ -170,6 +170,13 @@ tests_test_profile_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_profile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_profile_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_body
+TESTS += tests/test_body
+tests_test_body_SOURCES = tests/test_body.c tests/profiles.h tests/check.h
+tests_test_body_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_body_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_body_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_xml
 TESTS += tests/test_xml
 tests_test_xml_SOURCES = tests/test_xml.c tests/check.h

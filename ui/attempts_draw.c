@@ -273,7 +273,8 @@ void attempts_draw(struct panel *p, const struct area *area)
 		.a = a, .app = p->app, .area = area,
 		.now_ms = a->frozen_ms ? a->frozen_ms : app_now_ms(p->app),
 		.name = cols >= 132 ? 18 : cols >= 100 ? 14 : 10,
-		.what = cols >= 132 ? 28 : cols >= 100 ? 25 : 19, .text = BUF_INIT,
+		.what = cols >= 132 ? 28 : cols >= 100 ? 25 : 19,
+		.text = BUF_INIT,
 	};
 
 	if (a->error) {

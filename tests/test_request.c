@@ -130,7 +130,8 @@ struct bench {
 };
 
 static const struct request_ids ids = {
-	"6c1d1f0a-0000-4000-8000-000000000001", "00f067aa0ba902b7"};
+	"6c1d1f0a-0000-4000-8000-000000000001", "00f067aa0ba902b7",
+	{NULL, 0}};
 
 static void bench_init(struct bench *b, const char *name, const char *base)
 {

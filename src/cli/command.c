@@ -177,7 +177,8 @@ static const struct option_row init_options[] = {
 	{"base-url", OPT_TEXT, "URL", "where the vendor's interface is"},
 	{"study", OPT_LIST, "OID", "a study it may take; may be repeated"},
 	{"credential", OPT_TEXT, "KIND",
-	 "none, basic, headers, bearer or oauth2_client_credentials"},
+	 "none, basic, headers, bearer, oauth2_client_credentials, "
+	 "session_login or form_token"},
 	{"token-url", OPT_TEXT, "URL", "where the vendor issues tokens"},
 	{"client-id", OPT_TEXT, "ID", "OAuth 2.0 client"},
 	{"secret-file", OPT_TEXT, "FILE",
@@ -185,6 +186,7 @@ static const struct option_row init_options[] = {
 	{"client-auth", OPT_TEXT, "WORD", "basic or post"},
 	{"scope", OPT_TEXT, "TEXT", "scope to ask for"},
 	{"user", OPT_TEXT, "NAME", "user name at the vendor"},
+	{"account", OPT_TEXT, "ID", "what the log-in must lead to"},
 	{"header-file", OPT_LIST, "NAME=FILE",
 	 "secret header and its file; may be repeated"},
 	{"idempotency", OPT_TEXT, "MODE", "key, natural, lookup or none"},

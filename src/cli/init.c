@@ -311,7 +311,8 @@ static bool would_do(struct init *in, struct buf *why)
 
 	render(in, true, &text);
 	config = config_parse(buf_span(&text), "answer", &findings);
-	if (config && in->candidate)
+	/* Until it is said how to log in, none would be meant. */
+	if (config && in->candidate && in->answer[Q_CREDENTIAL])
 		config_bind(config, 0, in->candidate, &findings);
 	reason(&findings, why);
 	ok = config && !findings.errors;
@@ -354,9 +355,23 @@ static bool form_check(const struct question *q, const struct buf *text,
 	return !why->len;
 }
 
+/* The log-in that was chosen is none with this profile. */
+static bool unfit(const struct init *in)
+{
+	const char *kind = in->answer[Q_CREDENTIAL];
+
+	for (int k = 0; kind && in->candidate && k < CRED_KIND_COUNT; k++)
+		if (!strcmp(kind, cred_kind_name((enum cred_kind)k)))
+			return !config_credential_fits(in->candidate,
+						       (enum cred_kind)k);
+	return false;
+}
+
 /* Another profile, another log-in: what was said of the old one is void. */
 static void forget_dependents(struct init *in, size_t q)
 {
+	if (q == Q_PROFILE && unfit(in))
+		init_forget(in, Q_CREDENTIAL);
 	for (size_t k = q + 1; k < INIT_QUESTIONS; k++)
 		if (init_questions[k].applies)
 			init_forget(in, k);

@@ -56,7 +56,7 @@ struct question {
 	bool (*check)(struct init *, const char *answer, struct buf *why);
 };
 
-#define INIT_QUESTIONS 17
+#define INIT_QUESTIONS 18
 extern const struct question init_questions[INIT_QUESTIONS];
 
 /* path: absolute, of the configuration to be. setup finds profiles and must

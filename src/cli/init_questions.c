@@ -22,14 +22,35 @@ static bool is_oauth(const struct init *in)
 	return kind_is(in, CRED_OAUTH2);
 }
 
-static bool is_basic(const struct init *in)
+static bool is_session(const struct init *in)
 {
-	return kind_is(in, CRED_BASIC);
+	return kind_is(in, CRED_SESSION);
 }
 
-static bool is_bearer(const struct init *in)
+static bool has_user(const struct init *in)
 {
-	return kind_is(in, CRED_BEARER);
+	return kind_is(in, CRED_BASIC) || is_session(in);
+}
+
+static bool has_token(const struct init *in)
+{
+	return kind_is(in, CRED_BEARER) || kind_is(in, CRED_FORM_TOKEN);
+}
+
+static bool has_account(const struct init *in)
+{
+	return is_session(in) && in->profile && in->profile->login.account.n;
+}
+
+/* What this vendor takes; what its profile names, where it names any. */
+static bool offered(const struct init *in, enum cred_kind kind)
+{
+	const struct profile *p = in->profile;
+
+	return !p || (config_credential_fits(p, kind) &&
+		      (!p->credentials.n ||
+		       text_list_has(&p->credentials,
+				     span_of(cred_kind_name(kind)), false)));
 }
 
 static bool is_headers(const struct init *in)
@@ -67,10 +88,18 @@ static void profile_default(const struct init *in, struct buf *out)
 	buf_adds(out, "generic-rest");
 }
 
+/* OAuth 2.0, unless this vendor has something of its own. */
 static void credential_default(const struct init *in, struct buf *out)
 {
-	(void)in;
-	buf_adds(out, cred_kind_name(CRED_OAUTH2));
+	static const enum cred_kind liked[] = {
+		CRED_OAUTH2, CRED_SESSION, CRED_FORM_TOKEN, CRED_BASIC,
+		CRED_BEARER, CRED_HEADERS,
+	};
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(liked) && !offered(in, liked[i]))
+		i++;
+	buf_adds(out, cred_kind_name(liked[i]));
 }
 
 static void client_auth_default(const struct init *in, struct buf *out)
@@ -127,9 +156,8 @@ static void profile_choices(const struct init *in, struct buf *out)
 
 static void credential_choices(const struct init *in, struct buf *out)
 {
-	(void)in;
 	for (int k = 0; k < CRED_KIND_COUNT; k++)
-		if (credential_sends((enum cred_kind)k))
+		if (offered(in, (enum cred_kind)k))
 			buf_addf(out, "%s%s", out->len ? ", " : "",
 				 cred_kind_name((enum cred_kind)k));
 }
@@ -187,16 +215,19 @@ static bool profile_check(struct init *in, const char *answer,
 	return in->candidate != NULL;
 }
 
+/* Any that works; the choices are those that its profile expects. */
 static bool credential_check(struct init *in, const char *answer,
 			     struct buf *why)
 {
 	for (int k = 0; k < CRED_KIND_COUNT; k++) {
 		if (strcmp(answer, cred_kind_name((enum cred_kind)k)))
 			continue;
-		if (credential_sends((enum cred_kind)k))
+		if (!in->profile ||
+		    config_credential_fits(in->profile, (enum cred_kind)k))
 			return true;
-		buf_addf(why, "kind %s cannot be used for sending", answer);
-		return false;
+		buf_addf(why, "kind %s does not go with the profile %s; ",
+			 answer, in->profile->name);
+		break;
 	}
 	none_of(in, "expected one of ", credential_choices, why);
 	return false;
@@ -267,14 +298,18 @@ const struct question init_questions[INIT_QUESTIONS] = {
 		"scope to ask for, as the vendor says; empty: none",
 		ANSWER_TEXT, false, is_oauth, NULL, NULL, NULL},
 	[Q_USER] = {"user", CRED "user", "User", "user name at the vendor",
-		ANSWER_TEXT, true, is_basic, NULL, NULL, NULL},
+		ANSWER_TEXT, true, has_user, NULL, NULL, NULL},
+	[Q_ACCOUNT] = {"account", CRED "account", "Account",
+		"what the log-in must lead to (a vault id), as the vendor "
+		"names it; empty: not compared", ANSWER_TEXT, false,
+		has_account, NULL, NULL, NULL},
 	[Q_PASSWORD_FILE] = {"secret-file", CRED "password_file",
 		"Password file", "file that holds the password" FILE_WORDS,
-		ANSWER_TEXT, false, is_basic, password_default, NULL,
+		ANSWER_TEXT, false, has_user, password_default, NULL,
 		file_check},
 	[Q_TOKEN_FILE] = {"secret-file", CRED "token_file", "Token file",
 		"file that holds the token" FILE_WORDS, ANSWER_TEXT, false,
-		is_bearer, token_default, NULL, file_check},
+		has_token, token_default, NULL, file_check},
 	[Q_HEADER_FILES] = {"header-file", CRED "header_files", "Headers",
 		"secret headers as NAME=FILE, commas between" FILE_WORDS,
 		ANSWER_PAIRS, false, is_headers, headers_default, NULL, NULL},

@@ -35,5 +35,6 @@ void body_secret(const struct body_template *, const struct op *,
  * nothing of it is stored. The caller wipes out. */
 void body_login(const struct body_template *, const char *user,
 		struct span secret, struct buf *out);
+bool body_login_type(const struct body_template *, struct buf *out);
 
 #endif

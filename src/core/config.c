@@ -449,24 +449,24 @@ static void read_section(struct reading *r, uint32_t node,
 /* Which credential kind needs and knows which members. */
 static const struct {
 	enum cred_kind kind;
-	const char *need;		/* keys, "|" between */
+	const char *need, *may;		/* keys, "|" between */
 } cred_need[] = {
-	{CRED_NONE, ""},
-	{CRED_BASIC, "user|password_file"},
-	{CRED_HEADERS, "header_files"},
-	{CRED_BEARER, "token_file"},
-	{CRED_OAUTH2, "token_url|client_id|client_secret_file|scope|"
-		      "client_auth"},
-	{CRED_SESSION, "token_url|user|password_file"},
-	{CRED_FORM_TOKEN, "token_file"},
+	{CRED_NONE, "", ""},
+	{CRED_BASIC, "user|password_file", ""},
+	{CRED_HEADERS, "header_files", ""},
+	{CRED_BEARER, "token_file", ""},
+	{CRED_OAUTH2, "token_url|client_id|client_secret_file",
+	 "scope|client_auth"},
+	{CRED_SESSION, "user|password_file", "token_url|account"},
+	{CRED_FORM_TOKEN, "token_file", ""},
 };
-#define CRED_OPTIONAL "kind|scope|client_auth"
 
 static void check_credential(struct reading *r, uint32_t node,
 			     const struct endpoint_config *e)
 {
 	uint32_t cred = json_get(r->doc, node, "credential");
 	const char *need = cred_need[e->credential.kind].need;
+	const char *may = cred_need[e->credential.kind].may;
 	const char *kind = cred_kind_name(e->credential.kind);
 
 	assert(cred_need[e->credential.kind].kind == e->credential.kind);
@@ -477,7 +477,8 @@ static void check_credential(struct reading *r, uint32_t node,
 		json_key(r->doc, kid, &key);
 		if (!json_is(r->doc, kid, JSON_NULL) &&
 		    strcmp(buf_text(&key), "kind") &&
-		    word_index(need, buf_span(&key)) < 0)
+		    word_index(need, buf_span(&key)) < 0 &&
+		    word_index(may, buf_span(&key)) < 0)
 			wrong(r, kid, "credential", "\"%.40s\" has no meaning "
 			      "for kind %s", buf_text(&key), kind);
 		buf_release(&key);
@@ -489,8 +490,7 @@ static void check_credential(struct reading *r, uint32_t node,
 
 		text_set(name, sizeof(name), key);
 		found = json_get(r->doc, cred, name);
-		if (word_index(CRED_OPTIONAL, key) < 0 &&
-		    (found == JSON_NONE || json_is(r->doc, found, JSON_NULL)))
+		if (found == JSON_NONE || json_is(r->doc, found, JSON_NULL))
 			wrong(r, cred == JSON_NONE ? node : cred, "credential",
 			      "kind %s needs \"%s\"", kind, name);
 		need += key.n + (need[key.n] == '|');

@@ -38,6 +38,8 @@ const char *cred_kind_name(enum cred_kind);
 struct cred_config {
 	enum cred_kind kind;
 	char *token_url, *client_id, *scope, *user;
+	char *account;			/* session_login: where the log-in has
+					 * to lead, as the vendor names it */
 	char *secret_file;		/* client_secret_file, password_file,
 					 * token_file: the one of its kind */
 	struct name_value *header_files;	/* headers: name, file */
@@ -132,6 +134,11 @@ void config_free(struct config *);
  * profile can do and fills the defaults that come from it. */
 bool config_bind(struct config *, size_t endpoint, const struct profile *,
 		 struct findings *);
+/* Can this vendor be logged in to that way? session_login needs a profile
+ * that says how, form_token one whose bodies have a place for it; such a
+ * place takes nothing else. Kinds that the profile does not name but that
+ * work are another matter: config_bind warns of them. */
+bool config_credential_fits(const struct profile *, enum cred_kind);
 const struct endpoint_config *config_endpoint(const struct config *,
 					      struct span name);
 /* Mode for one method: `natural` covers PUT only; other methods count as

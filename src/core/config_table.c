@@ -55,7 +55,7 @@ static const struct setting credential_rows[] = {
 	 "form_token", "\"oauth2_client_credentials\"", "how to log in", NULL},
 	{"token_url", SETTING_URL, END(credential.token_url), 0, 0, NULL, NULL,
 	 "\"https://edc.example.org/oauth/token\"",
-	 "token or log-in address", NULL},
+	 "token address; for session_login instead of the profile's", NULL},
 	{"client_id", SETTING_TEXT, END(credential.client_id), 0, 0, NULL,
 	 NULL, "\"edcsync\"", "OAuth 2.0 client", NULL},
 	{"client_secret_file", SETTING_TEXT, END(credential.secret_file), 0, 0,
@@ -67,8 +67,12 @@ static const struct setting credential_rows[] = {
 	 "\"records.write records.read\"", "scope asked for", NULL},
 	{"user", SETTING_TEXT, END(credential.user), 0, 0, NULL, NULL, "null",
 	 "user name (basic, session_login)", NULL},
+	{"account", SETTING_TEXT, END(credential.account), 0, 0, NULL, NULL,
+	 "null", "what the log-in has to lead to, as the vendor names it "
+	 "(session_login; a vault id): anything else halts", NULL},
 	{"password_file", SETTING_TEXT, END(credential.secret_file), 0, 0,
-	 NULL, NULL, "null", "file that holds the password", NULL},
+	 NULL, NULL, "null", "file that holds the password (basic, "
+	 "session_login)", NULL},
 	{"token_file", SETTING_TEXT, END(credential.secret_file), 0, 0, NULL,
 	 NULL, "null", "file that holds the token (bearer, form_token)", NULL},
 	{"header_files", SETTING_PAIRS, END(credential.header_files), 0, 0,

@@ -1,3 +1,4 @@
+#include "core/body.h"
 #include "core/config_table.h"
 #include "core/hash.h"
 
@@ -65,11 +66,77 @@ static void modes_text(const struct profile *p, struct buf *out)
 			buf_addf(out, " %s", idem_mode_name(i));
 }
 
+static bool wants_token(const struct profile *p)
+{
+	return body_has_secret(&p->body) || body_has_secret(&p->lookup.body) ||
+		body_has_secret(&p->list.body) ||
+		body_has_secret(&p->health.body);
+}
+
+bool config_credential_fits(const struct profile *p, enum cred_kind kind)
+{
+	if (wants_token(p) != (kind == CRED_FORM_TOKEN))
+		return false;
+	return kind != CRED_SESSION || p->login.present;
+}
+
+/* Named by the profile, or nothing named at all. */
+static bool named(const struct profile *p, const char *kind)
+{
+	return !p->credentials.n ||
+		text_list_has(&p->credentials, span_of(kind), false);
+}
+
+static const char *unfit(const struct profile *p, enum cred_kind kind)
+{
+	if (wants_token(p))
+		return "the profile puts a token into its bodies, which only "
+			"form_token gives";
+	return kind == CRED_FORM_TOKEN ? "the profile's bodies have no place "
+		"for a token" : "the profile does not say how to log in";
+}
+
+/* Is what the endpoint gives what this vendor's log-in takes? */
+static bool bind_credential(const struct config *config,
+			    const struct endpoint_config *e,
+			    const struct profile *p,
+			    struct findings *findings)
+{
+	const struct cred_config *k = &e->credential;
+	const char *kind = cred_kind_name(k->kind), *wrong = NULL;
+
+	if (!config_credential_fits(p, k->kind))
+		wrong = unfit(p, k->kind);
+	else if (k->kind == CRED_SESSION && !k->token_url && !p->login.url)
+		wrong = "neither the profile nor token_url says where to log "
+			"in";
+	else if (k->account && !p->login.account.n)
+		wrong = "the profile cannot tell which account a log-in led "
+			"to: account has no meaning";
+	if (wrong) {
+		findings_add(findings, config->file, e->line, "endpoints.%s."
+			     "credential: kind %s does not go with the profile "
+			     "%s: %s", e->name, kind, p->name, wrong);
+		return false;
+	}
+	if (!named(p, kind))
+		findings_warn(findings, config->file, e->line, "endpoints.%s."
+			      "credential: kind %s is not what the profile %s "
+			      "expects", e->name, kind, p->name);
+	if (k->kind == CRED_SESSION && p->login.account.n && !k->account)
+		findings_warn(findings, config->file, e->line, "endpoints.%s."
+			      "credential: this vendor may log in to another "
+			      "account than meant; \"account\" makes that a "
+			      "halt", e->name);
+	return true;
+}
+
 bool config_bind(struct config *config, size_t endpoint,
 		 const struct profile *profile, struct findings *findings)
 {
 	struct endpoint_config *e = &config->endpoint[endpoint];
 	struct buf modes = BUF_INIT;
+	bool ok;
 
 	assert(endpoint < config->endpoints && profile);
 	e->profile = profile;
@@ -83,8 +150,9 @@ bool config_bind(struct config *config, size_t endpoint,
 			      "profile %s sends %s, which counts as %s",
 			      e->name, profile->name, profile->method,
 			      idem_mode_name(config_mode(e, profile->method)));
+	ok = bind_credential(config, e, profile, findings);
 	if (profile->modes[e->idempotency])
-		return true;
+		return ok;
 	modes_text(profile, &modes);
 	findings_add(findings, config->file, e->line, "endpoints.%s."
 		     "idempotency: the profile %s cannot do \"%s\"; it can:%s",
@@ -135,6 +203,8 @@ void config_target(const struct endpoint_config *e, sha256_hex out)
 	for (size_t i = 0; i < ARRAY_SIZE(account); i++)
 		add_part(&text, account[i], account[i] ? strlen(account[i]) :
 			 0);
+	if (c->account)
+		add_part(&text, c->account, strlen(c->account));
 	add_part(&text, idem_mode_name(e->idempotency),
 		 strlen(idem_mode_name(e->idempotency)));
 	hash_sha256_hex(buf_span(&text), out);
@@ -161,7 +231,7 @@ static bool shown(const struct setting *s)
 	return s->kind != SETTING_SECRET &&
 		(s->sample ? strcmp(s->sample, "null") || !s->deflt : true) &&
 		!(s->sample && !strcmp(s->sample, "null") &&
-		  strstr("user password_file token_file", s->key)) &&
+		  strstr("user account password_file token_file", s->key)) &&
 		strcmp(s->key, "header_files");
 }
 

@@ -88,6 +88,8 @@ void login_release(struct login *login)
 	cond_free(login->ok);
 	cond_free(login->locked);
 	cond_free(login->failed);
+	cond_free(login->password);
+	cond_free(login->throttled);
 	*login = (struct login){0};
 }
 

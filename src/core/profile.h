@@ -177,12 +177,16 @@ struct login {
 	char *header, *value;		/* "Authorization", "{session}" */
 	struct cond *ok;		/* must hold of the answer, or NULL */
 	struct cond *locked, *failed;	/* halts, or NULL */
+	struct cond *password;		/* halts: it has to be changed */
+	struct cond *throttled;		/* waits; again and again, halts */
 	struct sources account;		/* where we got in; compared with the
 					 * endpoint's credential.account */
 	struct sources lifetime_s;
 	int64_t lifetime_ms;		/* from the log-in; 0: till refused */
 	int64_t idle_ms;		/* after the last request; 0: none */
+	int64_t per_minute;		/* log-ins, at most; 0: the default */
 };
+#define LOG_INS_MAX 60			/* a minute */
 
 struct profile {
 	char *name, *file, *title, *extends;

@@ -244,6 +244,17 @@ static bool read_cond(struct profile_load *l, uint32_t node, void *at)
 	return profile_cond(l, node, 0, *out);
 }
 
+static bool read_per_minute(struct profile_load *l, uint32_t node, void *at)
+{
+	int64_t *out = at;
+
+	if (json_int(l->doc, node, out) && *out >= 1 && *out <= LOG_INS_MAX)
+		return true;
+	profile_error(l, node, "log-ins a minute, 1 to %d, were expected",
+		      LOG_INS_MAX);
+	return false;
+}
+
 #define LOGIN(field) offsetof(struct login, field)
 
 static_assert(LOGIN(url) == LOGIN(method) + sizeof(char *), "pair");
@@ -259,16 +270,24 @@ bool profile_read_login(struct profile_load *l, uint32_t node, void *at)
 		{"ok", read_cond, LOGIN(ok)},
 		{"locked", read_cond, LOGIN(locked)},
 		{"failed", read_cond, LOGIN(failed)},
+		{"password", read_cond, LOGIN(password)},
+		{"throttled", read_cond, LOGIN(throttled)},
 		{"account", profile_read_sources, LOGIN(account)},
 		{"lifetime_s", profile_read_sources, LOGIN(lifetime_s)},
 		{"lifetime_ms", profile_read_ms, LOGIN(lifetime_ms)},
 		{"idle_ms", profile_read_ms, LOGIN(idle_ms)},
+		{"per_minute", read_per_minute, LOGIN(per_minute)},
 	};
 	struct login *login = at;
 
 	login->present = true;
 	if (!profile_members(l, node, rows, ARRAY_SIZE(rows), login))
 		return false;
+	if (!login->session.n) {
+		profile_error(l, node, "\"session\" is missing: where the "
+			      "answer holds the session's id");
+		return false;
+	}
 	if (!login->header)
 		login->header = xstrdup("Authorization");
 	if (!login->value)

@@ -377,6 +377,43 @@ static bool is_write(const char *method)
 		strcmp(method, "OPTIONS");
 }
 
+/* The credential in front of what was stored. */
+static bool put_secret(struct request *r, const struct body_template *body,
+		       const struct op *op, struct span secret,
+		       struct buf *error)
+{
+	struct buf whole = BUF_INIT;
+
+	if (!body_has_secret(body))
+		return true;
+	if (!secret.n) {
+		buf_adds(error, "the profile's body has a place for a token, "
+			 "and the credential gives none");
+		return false;
+	}
+	body_secret(body, op, r->body, secret, &whole);
+	buf_wipe(&r->own);
+	r->own = whole;
+	r->body = buf_span(&r->own);
+	return true;
+}
+
+/* Stored as it came, by a profile that built no body yet: to be submitted
+ * again. */
+static bool is_built(const struct body_template *body, const struct op *op,
+		     struct span payload, struct buf *error)
+{
+	bool whole = body->kind == BUILD_RAW || !op->payload_sha256[0] ||
+		     strcmp(op->payload_sha256, op->sent_sha256) != 0;
+
+	if (body->kind == BUILD_JSON_STRING)
+		whole = whole && payload.n > 1 && payload.p[0] == '{';
+	if (!whole)
+		buf_adds(error, "it was submitted before the profile built "
+			 "bodies, and its bytes are not changed now");
+	return whole;
+}
+
 bool request_send(struct request *r, const struct endpoint_config *e,
 		  const struct op *op, struct span payload, struct span token,
 		  const struct request_ids *ids, struct buf *error)
@@ -397,7 +434,9 @@ bool request_send(struct request *r, const struct endpoint_config *e,
 	if (!body_content_type(&e->profile->body, op, &built) && type)
 		buf_adds(&built, type);
 	ok = ok && (!payload.n || !built.len ||
-		    header(r, "Content-Type", buf_span(&built), error));
+		    header(r, "Content-Type", buf_span(&built), error)) &&
+		is_built(&e->profile->body, op, payload, error) &&
+		put_secret(r, &e->profile->body, op, ids->secret, error);
 	buf_release(&built);
 	return ok;
 }
@@ -423,10 +462,10 @@ static bool foreign(const struct endpoint_config *e, const char *base,
 	return ok;
 }
 
-/* What a look-up by POST asks for; the credential is put in front of it by
- * whoever sends it (body_secret). */
+/* What a look-up by POST asks for. */
 static bool read_body(struct request *r, const struct body_template *body,
-		      const struct op *op, struct buf *error)
+		      const struct op *op, struct span secret,
+		      struct buf *error)
 {
 	static const struct op nobody = {.op_id = "read"};
 	struct buf type = BUF_INIT;
@@ -441,7 +480,7 @@ static bool read_body(struct request *r, const struct body_template *body,
 		header(r, "Content-Type", buf_span(&type), error);
 	r->body = buf_span(&r->own);
 	buf_release(&type);
-	return ok;
+	return ok && put_secret(r, body, op, secret, error);
 }
 
 /* Reads: by template, or a further page resolved against the first. */
@@ -468,7 +507,7 @@ static bool read_request(struct request *r, const struct endpoint_config *e,
 			return false;
 	}
 	return common_headers(r, e, op, token, ids, error) &&
-		read_body(r, body, op, error);
+		read_body(r, body, op, ids->secret, error);
 }
 
 bool request_look_up(struct request *r, const struct endpoint_config *e,
@@ -517,6 +556,33 @@ bool request_health(struct request *r, const struct endpoint_config *e,
 		return false;
 	return read_request(r, e, NULL, p->health.method, p->health.url,
 			    &p->health.body, NULL, NULL, token, ids, error);
+}
+
+bool request_log_in(struct request *r, const struct endpoint_config *e,
+		    struct span secret, const struct request_ids *ids,
+		    struct buf *body, struct buf *error)
+{
+	const struct login *login = &e->profile->login;
+	const struct cred_config *k = &e->credential;
+	struct buf type = BUF_INIT;
+	bool ok = true;
+
+	assert(k->kind == CRED_SESSION && login->present);
+	r->method = xstrdup(login->method ? login->method : "POST");
+	r->secret_answer = true;
+	if (k->token_url)
+		r->url = xstrdup(k->token_url);
+	else
+		ok = address(e, login->url, NULL, NULL, NULL, &r->url, error);
+	ok = ok && common_headers(r, e, NULL, (struct span){NULL, 0}, ids,
+				  error);
+	if (ok && body_login_type(&login->body, &type)) {
+		body_login(&login->body, k->user, secret, body);
+		ok = header(r, "Content-Type", buf_span(&type), error);
+	}
+	r->body = buf_span(body);
+	buf_release(&type);
+	return ok;
 }
 
 /* A path's query belongs to the submission, not to the job's address. */

@@ -16,18 +16,24 @@ struct request {
 	char *method, *url;		/* owned */
 	struct buf headers;		/* "Name: value\n" lines */
 	struct span body;		/* borrowed from the caller, or own */
-	struct buf own;			/* body of a read; wiped */
+	struct buf own;			/* body of a read, or one with the
+					 * credential in it; wiped */
 	bool write;			/* may change something there */
+	bool secret_answer;		/* the answer holds a token: whoever
+					 * keeps its bytes wipes them */
 };
 
 void request_init(struct request *);
 void request_release(struct request *);	/* wipes: headers hold a token */
 void request_clear(struct request *);	/* wipes, keeps the headers' room */
 
-/* What the attempt carries in its own headers. */
+/* What the attempt carries of its own. */
 struct request_ids {
 	char request_id[37];		/* UUID, new each attempt */
 	char span_id[17];		/* traceparent's second part */
+	struct span secret;		/* form_token: goes into the body where
+					 * the profile has a place for it, now
+					 * and never earlier; borrowed */
 };
 
 /* The path of a new operation whose line names none: the profile's template
@@ -52,6 +58,13 @@ bool request_poll(struct request *, const struct endpoint_config *,
 bool request_health(struct request *, const struct endpoint_config *,
 		    struct span token, const struct request_ids *,
 		    struct buf *error);
+
+/* Credential kind session_login: by the profile, or to token_url where the
+ * endpoint names one. The body is built into the caller's buf, who wipes it
+ * when the request is over. What comes back: session.h. */
+bool request_log_in(struct request *, const struct endpoint_config *,
+		    struct span secret, const struct request_ids *,
+		    struct buf *body, struct buf *error);
 
 /* Every record of one path, for reconciliation; next_page as above. */
 bool request_list(struct request *, const struct endpoint_config *,

@@ -23,14 +23,21 @@ static const struct {
 	{"user_locked_out", HALT_LOCKED},
 };
 
-/* A code as RFC 6749 has them. Anything else may quote what was sent: a
- * secret, an account, a person; it shows nowhere. */
+/* A code as RFC 6749 has them, or in capitals. Anything else may quote what
+ * was sent: a secret, an account, a person; it shows nowhere. */
 static bool is_code(struct span code)
 {
-	for (size_t i = 0; i < code.n; i++)
-		if ((code.p[i] < 'a' || code.p[i] > 'z') && code.p[i] != '_')
+	bool small = false, large = false;
+
+	for (size_t i = 0; i < code.n; i++) {
+		char c = code.p[i];
+
+		small |= c >= 'a' && c <= 'z';
+		large |= c >= 'A' && c <= 'Z';
+		if (c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z'))
 			return false;
-	return code.n > 0 && code.n <= 40;
+	}
+	return code.n > 0 && code.n <= 40 && small != large;
 }
 
 static void why(struct token_answer *out, const char *what, struct span code)
@@ -46,43 +53,59 @@ static void why(struct token_answer *out, const char *what, struct span code)
 	buf_release(&text);
 }
 
-static void trouble(struct token_answer *out, const char *what)
+void token_trouble(struct token_answer *out, const char *what)
 {
 	out->result = TOKEN_TROUBLE;
 	why(out, what, (struct span){NULL, 0});
 }
 
-static void refused(struct token_answer *out, enum halt_reason halt,
-		    const char *what, struct span code)
+void token_refuse(struct token_answer *out, enum halt_reason halt,
+		  const char *what, struct span code)
 {
 	out->result = TOKEN_REFUSED;
 	out->halt = halt;
 	for (size_t i = 0; i < ARRAY_SIZE(error_row); i++)
-		if (span_is(code, error_row[i].error))
+		if (halt == HALT_CREDENTIALS &&
+		    span_is(code, error_row[i].error))
 			out->halt = error_row[i].halt;
 	why(out, what, code);
 }
 
-/* Seconds as a number or as digits in a text; B045. */
+/* A whole number of seconds, or the start of our own default; B045. */
+static void keep_lifetime(struct token_answer *out, double seconds)
+{
+	out->odd_lifetime = !(seconds >= 0 && seconds <= LIFETIME_S_MAX);
+	out->lifetime_ms = out->odd_lifetime ? ODD_LIFETIME_MS :
+		(int64_t)seconds * 1000;
+}
+
+void token_lifetime(struct token_answer *out, struct span text)
+{
+	double seconds = text.n > 0 && text.n <= 10 ? 0 : -1;
+
+	for (size_t i = 0; i < text.n && seconds >= 0; i++)
+		seconds = text.p[i] >= '0' && text.p[i] <= '9' ?
+			seconds * 10 + (text.p[i] - '0') : -1;
+	keep_lifetime(out, seconds);
+}
+
+/* A number (3600, 3599.98), or digits in a text. */
 static void lifetime(const struct json *doc, uint32_t node,
 		     struct token_answer *out)
 {
 	struct buf text = BUF_INIT;
-	int64_t seconds = 0;
-	bool ok;
+	double seconds = -1;
 
 	out->lifetime_ms = -1;
 	if (node == JSON_NONE || json_is(doc, node, JSON_NULL))
 		return;
-	ok = json_scalar(doc, node, &text) && text.len > 0 && text.len <= 10;
-	for (size_t i = 0; ok && i < text.len; i++) {
-		ok = text.p[i] >= '0' && text.p[i] <= '9';
-		seconds = seconds * 10 + (text.p[i] - '0');
+	if (json_double(doc, node, &seconds)) {
+		keep_lifetime(out, seconds);
+		return;
 	}
+	json_string(doc, node, &text);
+	token_lifetime(out, buf_span(&text));
 	buf_release(&text);
-	out->odd_lifetime = !ok || seconds > LIFETIME_S_MAX;
-	out->lifetime_ms = out->odd_lifetime ? ODD_LIFETIME_MS :
-		seconds * 1000;
 }
 
 static bool word_in(struct span list, struct span word)
@@ -117,7 +140,7 @@ static bool granted(const char *asked, struct span given)
 }
 
 /* A token goes into a header line: visible ASCII only. */
-static bool token_plain(struct span token)
+bool token_plain(struct span token)
 {
 	for (size_t i = 0; i < token.n; i++)
 		if (token.p[i] < 0x21 || token.p[i] > 0x7e)
@@ -135,14 +158,15 @@ static void read_token(const struct json *doc, const char *scope,
 	json_string(doc, type, &kind);
 	json_string(doc, json_get(doc, 0, "scope"), &given);
 	if (!token_plain(buf_span(&out->token))) {
-		trouble(out, "the answer holds no usable access_token");
+		token_trouble(out, "the answer holds no usable access_token");
 	} else if (type != JSON_NONE &&
 		   strcasecmp(buf_text(&kind), "bearer")) {
-		refused(out, HALT_CREDENTIALS, "the token_type is not bearer",
-			buf_span(&kind));
+		token_refuse(out, HALT_CREDENTIALS,
+			     "the token_type is not bearer", buf_span(&kind));
 	} else if (scope && given.len && !granted(scope, buf_span(&given))) {
-		refused(out, HALT_SCOPE, "not the whole scope was granted",
-			buf_span(&given));
+		token_refuse(out, HALT_SCOPE,
+			     "not the whole scope was granted",
+			     buf_span(&given));
 	} else {
 		out->result = TOKEN_OK;
 		lifetime(doc, json_get(doc, 0, "expires_in"), out);
@@ -153,6 +177,13 @@ static void read_token(const struct json *doc, const char *scope,
 	buf_release(&given);
 }
 
+/* Codes that blame nobody who asks, whatever status they come with. */
+static bool is_trouble(struct span code)
+{
+	return span_is(code, "temporarily_unavailable") ||
+		span_is(code, "server_error") || span_is(code, "slow_down");
+}
+
 /* An answer without a token: who is at fault decides (B044). */
 static void read_refusal(const struct answer *a, const struct json *doc,
 			 struct token_answer *out)
@@ -161,16 +192,17 @@ static void read_refusal(const struct answer *a, const struct json *doc,
 	int status = a->status;
 	bool says = doc && json_string(doc, json_get(doc, 0, "error"), &code);
 
-	if (status >= 500 || status == 429 || status == 408 || status == 425)
-		trouble(out, "the token endpoint is in trouble");
+	if (status >= 500 || status == 429 || status == 408 || status == 425 ||
+	    is_trouble(buf_span(&code)))
+		token_trouble(out, "the token endpoint is in trouble");
 	else if (status == 400 || status == 401 ||
 		 (doc && status >= 400) || says)
-		refused(out, HALT_CREDENTIALS, "the token endpoint refused",
-			buf_span(&code));
+		token_refuse(out, HALT_CREDENTIALS,
+			     "the token endpoint refused", buf_span(&code));
 	else
-		trouble(out, status >= 300 && status < 400 ?
-			"the token endpoint answers with a redirect" :
-			"the token endpoint gave no token answer");
+		token_trouble(out, status >= 300 && status < 400 ?
+			      "the token endpoint answers with a redirect" :
+			      "the token endpoint gave no token answer");
 	if (!out->why[0] || !says) {
 		size_t n = strlen(out->why);
 
@@ -180,25 +212,40 @@ static void read_refusal(const struct answer *a, const struct json *doc,
 	buf_release(&code);
 }
 
-void token_read(const struct answer *a, const char *scope, int64_t now_ms,
-		struct token_answer *out)
+bool token_arrived(const struct answer *a, int64_t now_ms, const char *whose,
+		   struct token_answer *out)
 {
-	struct json doc = {0};
-	bool read, odd = false;
+	char words[100];
+	bool odd = false;
 
 	*out = (struct token_answer){.lifetime_ms = -1, .retry_after_ms = -1};
 	if (a->transport == TRANSPORT_CERTIFICATE) {
-		refused(out, HALT_CERTIFICATE, "the certificate of the token "
-			"endpoint does not verify", (struct span){NULL, 0});
-		return;
+		snprintf(words, sizeof(words), "the certificate of the %s "
+			 "does not verify", whose);
+		token_refuse(out, HALT_CERTIFICATE, words,
+			     (struct span){NULL, 0});
+		return false;
 	}
 	if (a->transport != TRANSPORT_OK || !a->status) {
-		trouble(out, "the token endpoint was not reached");
-		return;
+		snprintf(words, sizeof(words), "the %s was not reached",
+			 whose);
+		token_trouble(out, words);
+		return false;
 	}
 	out->retry_after_ms = time_retry_after(a, now_ms, &odd);
 	if (odd)
 		out->retry_after_ms = 0;
+	return true;
+}
+
+void token_read(const struct answer *a, const char *scope, int64_t now_ms,
+		struct token_answer *out)
+{
+	struct json doc = {0};
+	bool read;
+
+	if (!token_arrived(a, now_ms, "token endpoint", out))
+		return;
 	read = json_parse(&doc, a->body.p, a->body.n, JSON_TOLERANT) &&
 		json_is(&doc, 0, JSON_OBJECT);
 	if (a->status == 200 && read &&

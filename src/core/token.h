@@ -21,6 +21,7 @@ struct token_answer {
 	bool odd_lifetime;		/* expires_in was nonsense: short */
 	enum halt_reason halt;
 	int64_t retry_after_ms;
+	bool throttled;			/* trouble: too many of these */
 	char why[160];			/* error code, escaped; no secret */
 };
 
@@ -30,6 +31,21 @@ void token_read(const struct answer *, const char *scope, int64_t now_ms,
  * value (id and secret form-encoded first, RFC 6749 2.3.1). */
 void token_request(const struct cred_config *, struct span secret,
 		   struct buf *body, struct buf *authorization);
+
+/* For session.c, which reads answers of the other kind. */
+/* Fills what every answer has; false: none arrived, and that is said. whose:
+ * "token endpoint". */
+bool token_arrived(const struct answer *, int64_t now_ms, const char *whose,
+		   struct token_answer *);
+void token_trouble(struct token_answer *, const char *what);
+/* code: what the vendor calls it; shown if it is a code and no prose. */
+void token_refuse(struct token_answer *, enum halt_reason, const char *what,
+		  struct span code);
+/* Seconds as a text. */
+void token_lifetime(struct token_answer *, struct span seconds);
+/* Fit for a header line: visible ASCII, not too long. */
+bool token_plain(struct span);
+
 /* When to renew: lifetime minus max(30 s, 10 %), not before half of it. */
 int64_t token_renew_ms(int64_t got_ms, int64_t lifetime_ms);
 

@@ -82,7 +82,10 @@ const char *verdict_name(enum verdict);
 	X(TARGET_CHANGED, "target_changed", \
 	  "address, account or mode changed while work is unsettled") \
 	X(STORE_RESTORED, "store_restored", "the store is older than its last anchor") \
-	X(SECRET, "secret_unreadable", "a secret cannot be read")
+	X(SECRET, "secret_unreadable", "a secret cannot be read") \
+	X(PASSWORD, "password_change", "the vendor wants the password changed") \
+	X(LOG_INS, "too_many_log_ins", "the vendor takes no more log-ins") \
+	X(ACCOUNT, "wrong_account", "the log-in led to another account")
 
 enum halt_reason {
 #define X(sym, name, words) HALT_##sym,

@@ -21,6 +21,9 @@ static const char *const halt_short[] = {
 	[HALT_TARGET_CHANGED] = "target changed",
 	[HALT_STORE_RESTORED] = "store was restored",
 	[HALT_SECRET] = "secret cannot be read",
+	[HALT_PASSWORD] = "password has to be changed",
+	[HALT_LOG_INS] = "too many log-ins",
+	[HALT_ACCOUNT] = "logged in elsewhere",
 };
 
 _Static_assert(ARRAY_SIZE(halt_short) == HALT_REASON_COUNT, "halts");

@@ -1,11 +1,17 @@
 #include "engine/credential.h"
 
 #include "core/hash.h"
-#include "core/token.h"
+#include "core/session.h"
 
-bool credential_sends(enum cred_kind kind)
+bool credential_is_asked_for(enum cred_kind kind)
 {
-	return kind != CRED_SESSION && kind != CRED_FORM_TOKEN;
+	return kind == CRED_OAUTH2 || kind == CRED_SESSION;
+}
+
+const char *credential_asks(const struct cred_config *k)
+{
+	assert(credential_is_asked_for(k->kind));
+	return k->kind == CRED_SESSION ? "log-in" : "token endpoint";
 }
 
 const char *credential_file(const struct cred_config *k, size_t i)
@@ -75,5 +81,26 @@ void credential_token_request(const struct cred_config *k, struct span secret,
 		buf_addf(&r->headers, "Authorization: %s\n",
 			 buf_text(&authorization));
 	r->body = buf_span(body);
+	r->secret_answer = true;
 	buf_wipe(&authorization);
+}
+
+void credential_read(const struct endpoint_config *e, const struct answer *a,
+		     int64_t now_ms, struct token_answer *out)
+{
+	assert(credential_is_asked_for(e->credential.kind));
+	if (e->credential.kind == CRED_SESSION)
+		session_read(e, a, now_ms, out);
+	else
+		token_read(a, e->credential.scope, now_ms, out);
+}
+
+void credential_granted(const struct endpoint_config *e, struct span token,
+			struct buf *lines)
+{
+	assert(credential_is_asked_for(e->credential.kind));
+	if (e->credential.kind == CRED_SESSION)
+		session_header(&e->profile->login, token, lines);
+	else
+		credential_bearer(lines, token);
 }

@@ -10,13 +10,18 @@
 
 #include "core/config.h"
 #include "core/request.h"
+#include "core/token.h"
 
-/* Can requests be made with this kind at all? */
-bool credential_sends(enum cred_kind);
+/* Kinds that are asked for over the wire: a token, a session. The others are
+ * what their files hold. */
+bool credential_is_asked_for(enum cred_kind);
+/* "token endpoint" or "log-in": whom one asks. */
+const char *credential_asks(const struct cred_config *);
 /* The i-th secret file as configured; NULL behind the last one. */
 const char *credential_file(const struct cred_config *, size_t i);
-/* Kinds without a token endpoint (basic, bearer, headers): appends the
- * header line that the i-th secret makes; lines are parted by "\n". */
+/* basic, bearer, headers: appends the header line that the i-th secret
+ * makes; lines are parted by "\n". (form_token is no line: its secret goes
+ * into bodies, request_ids.secret.) */
 void credential_line(const struct cred_config *, size_t i, struct span secret,
 		     struct buf *lines);
 /* "Authorization: Bearer TOKEN", appended likewise. */
@@ -25,5 +30,11 @@ void credential_bearer(struct buf *lines, struct span token);
  * filled here. Both were init'ed, and are wiped by the caller. */
 void credential_token_request(const struct cred_config *, struct span secret,
 			      struct request *, struct buf *body);
+/* The answer to either request (session_login: request_log_in), and the
+ * header line that was granted by it. */
+void credential_read(const struct endpoint_config *, const struct answer *,
+		     int64_t now_ms, struct token_answer *);
+void credential_granted(const struct endpoint_config *, struct span token,
+			struct buf *lines);
 
 #endif

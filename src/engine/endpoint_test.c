@@ -230,5 +230,6 @@ enum test_end endpoint_test(const struct endpoint_test *in)
 	tell_rest(&t);
 	wire_free(t.wire);
 	buf_wipe(&t.header);
+	buf_wipe(&t.secret);
 	return t.end;
 }

@@ -2,8 +2,8 @@
  * endpoint_test.h - floor 2: does this endpoint work, step by step?
  *
  * Looks at the vendor and writes nothing there: one HEAD of base_url without
- * a log-in (a GET where that is not answered), the token request where the
- * kind of log-in has one, and a look-up of a random tag (or the profile's
+ * a log-in (a GET where that is not answered), the token request or log-in
+ * where the kind has one, and a look-up of a random tag (or the profile's
  * health request). It has a wire of its own, asks for no lock, opens no store
  * and leaves the circuit, the gates and the token of a running engine alone.
  * Requests, credentials and readings are those of the engine.

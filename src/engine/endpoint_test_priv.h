@@ -20,6 +20,7 @@ struct testing {
 	const struct endpoint_config *e;
 	struct wire *wire;
 	struct buf header;		/* of the log-in; wiped */
+	struct buf secret;		/* form_token: into bodies; wiped */
 	enum test_end end;
 	char barred[64];		/* why the rest is skipped, or "" */
 	bool told[TEST_STEP_COUNT];
@@ -34,6 +35,7 @@ struct testing {
 
 	/* The look-up that is under way. */
 	const struct op *sought;
+	bool shown;			/* the last read carried the log-in */
 	struct span payload;
 	struct lookup_state look;
 	struct verdict_out verdict;

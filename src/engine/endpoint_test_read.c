@@ -34,22 +34,47 @@ static bool secret_of(struct testing *t, size_t i, struct buf *secret)
 
 static void token_granted(struct testing *t, const struct token_answer *ta)
 {
-	const char *scope = t->e->credential.scope;
+	const struct cred_config *k = &t->e->credential;
+	bool session = k->kind == CRED_SESSION;
+	const char *scope = k->scope, *what = session ? "session" : "token";
 
 	if (ta->lifetime_ms > 0)
-		test_seen(t, TEST_LOG_IN, "a token for %" PRId64 " s",
-			  ta->lifetime_ms / 1000);
+		test_seen(t, TEST_LOG_IN, "a %s for %" PRId64 " s%s%s", what,
+			  ta->lifetime_ms / 1000, k->account ? ", account "
+			  : "", k->account ? k->account : "");
 	else
-		test_seen(t, TEST_LOG_IN, "a token%s", ta->lifetime_ms ?
+		test_seen(t, TEST_LOG_IN, "a %s%s", what, ta->lifetime_ms ?
 			  ", for how long is not said" : " for one use");
-	if (scope && scope[0])
+	if (session)
+		test_skipped(t, TEST_SCOPE, "this kind of log-in has none");
+	else if (scope && scope[0])
 		test_seen(t, TEST_SCOPE, "granted as asked for: %s", scope);
 	else
 		test_skipped(t, TEST_SCOPE, "none is asked for");
 }
 
+/* What to do about it; NULL: as with any token endpoint. */
+static const char *way_out(enum halt_reason halt)
+{
+	switch (halt) {
+	case HALT_LOCKED:
+		return "ask the vendor to unlock the account, then try once: "
+		       "each try with a wrong password may lock it again";
+	case HALT_PASSWORD:
+		return "log in to the vendor as this user, change the "
+		       "password, and put the new one into the secret file";
+	case HALT_ACCOUNT:
+		return "compare base_url and account; has this user access "
+		       "to the account that is meant?";
+	default:
+		return NULL;
+	}
+}
+
 static void token_refused(struct testing *t, const struct token_answer *ta)
 {
+	const char *next = way_out(ta->halt);
+
 	if (ta->halt == HALT_SCOPE) {
 		test_seen(t, TEST_LOG_IN, "the vendor knows this client");
 		test_failed(t, TEST_SCOPE, TEST_END_REFUSED, "ask the vendor "
@@ -58,7 +83,10 @@ static void token_refused(struct testing *t, const struct token_answer *ta)
 		return;
 	}
 	test_failed(t, TEST_LOG_IN, ta->halt == HALT_CERTIFICATE ?
-		    TEST_END_UNREACHABLE : TEST_END_REFUSED,
+		    TEST_END_UNREACHABLE : TEST_END_REFUSED, next ? next :
+		    t->e->credential.kind == CRED_SESSION ?
+		    "compare base_url, user and the password file with what "
+		    "the vendor gave you" :
 		    "compare token_url, client_id, client_auth and the secret "
 		    "file with what the vendor gave you", "%s", ta->why);
 }
@@ -67,61 +95,80 @@ static void judge_token(struct testing *t, const struct answer *a)
 {
 	struct token_answer ta;
 
-	token_read(a, t->e->credential.scope, test_now_ms(), &ta);
+	credential_read(t->e, a, test_now_ms(), &ta);
 	if (ta.result == TOKEN_OK) {
-		credential_bearer(&t->header, buf_span(&ta.token));
+		credential_granted(t->e, buf_span(&ta.token), &t->header);
 		token_granted(t, &ta);
 	} else if (ta.result == TOKEN_REFUSED) {
 		token_refused(t, &ta);
 	} else {
 		test_failed(t, TEST_LOG_IN, TEST_END_UNREACHABLE,
-			    "check token_url; if it is right, ask the vendor",
+			    t->e->credential.token_url ? "check token_url; if "
+			    "it is right, ask the vendor" : "check base_url; "
+			    "if it is right, ask the vendor",
 			    "%s%s%s", ta.why, a->error ? ": " : "",
 			    a->error ? a->error : "");
 	}
 	buf_wipe(&ta.token);
 }
 
+/* Asks for a token, or logs in. */
 static void token(struct testing *t)
 {
-	struct buf secret = BUF_INIT, body = BUF_INIT;
+	struct buf secret = BUF_INIT, body = BUF_INIT, error = BUF_INIT;
+	const struct cred_config *k = &t->e->credential;
+	bool given = secret_of(t, 0, &secret), built = given;
+	struct request_ids ids;
 	struct request r;
 
 	request_init(&r);
-	if (secret_of(t, 0, &secret)) {
-		credential_token_request(&t->e->credential, buf_span(&secret),
-					 &r, &body);
+	test_ids(&ids);
+	if (given && k->kind == CRED_SESSION)
+		built = request_log_in(&r, t->e, buf_span(&secret), &ids,
+				       &body, &error);
+	else if (given)
+		credential_token_request(k, buf_span(&secret), &r, &body);
+	if (built)
 		test_ask(t, &r, judge_token);
-	}
+	else if (given)
+		test_failed(t, TEST_LOG_IN, TEST_END_CONFIG, "edcsync profile "
+			    "check looks at the profile", "%s",
+			    buf_text(&error));
 	request_release(&r);
 	buf_wipe(&secret);
 	buf_wipe(&body);
+	buf_release(&error);
+}
+
+/* What the files hold is the credential. */
+static void from_files(struct testing *t)
+{
+	const struct cred_config *k = &t->e->credential;
+	size_t i = 0;
+
+	do {
+		struct buf secret = BUF_INIT;
+
+		if (!secret_of(t, i, &secret))
+			;
+		else if (k->kind == CRED_FORM_TOKEN)
+			buf_addspan(&t->secret, buf_span(&secret));
+		else
+			credential_line(k, i, buf_span(&secret), &t->header);
+		buf_wipe(&secret);
+	} while (!t->barred[0] && credential_file(k, ++i));
 }
 
 /* What the vendor thinks of a log-in without a token endpoint is seen when
  * something is read with it. */
 void test_log_in(struct testing *t)
 {
-	const struct cred_config *k = &t->e->credential;
-	size_t i = 0;
+	enum cred_kind kind = t->e->credential.kind;
 
-	if (!credential_sends(k->kind)) {
-		test_failed(t, TEST_LOG_IN, TEST_END_CONFIG,
-			    "choose another kind of credential",
-			    "kind %s cannot be used for sending",
-			    cred_kind_name(k->kind));
-	} else if (k->kind == CRED_OAUTH2) {
+	if (credential_is_asked_for(kind))
 		token(t);
-	} else if (k->kind != CRED_NONE) {
-		do {
-			struct buf secret = BUF_INIT;
-
-			if (secret_of(t, i, &secret))
-				credential_line(k, i, buf_span(&secret),
-						&t->header);
-			buf_wipe(&secret);
-		} while (!t->barred[0] && credential_file(k, ++i));
-	}
+	else if (kind != CRED_NONE)
+		from_files(t);
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -156,6 +203,13 @@ static void judge_probe(struct testing *t, const struct answer *a)
 	classify_probe(&in, a, &t->verdict);
 }
 
+/* Does this request carry the credential? A token for bodies goes into those
+ * that have a place for it. */
+static bool shows(const struct testing *t, const struct request *r)
+{
+	return t->e->credential.kind != CRED_FORM_TOKEN || r->body.n > 0;
+}
+
 /* Over all its pages, but not over more than a few; false: it cannot be
  * asked for, with words. */
 static bool look_up(struct testing *t, const struct op *op,
@@ -174,10 +228,12 @@ static bool look_up(struct testing *t, const struct op *op,
 
 		request_init(&r);
 		test_ids(&ids);
+		ids.secret = buf_span(&t->secret);
 		verdict_init(&t->verdict);
 		ok = request_look_up(&r, t->e, op, next, buf_span(&t->header),
 				     &ids, error);
 		if (ok) {
+			t->shown = shows(t, &r);
 			test_ask(t, &r, judge_look_up);
 			took += t->took_ms;
 		}
@@ -198,6 +254,7 @@ static void probe(struct testing *t)
 
 	request_init(&r);
 	test_ids(&ids);
+	ids.secret = buf_span(&t->secret);
 	verdict_init(&t->verdict);
 	if (!request_health(&r, t->e, buf_span(&t->header), &ids, &error)) {
 		request_clear(&r);
@@ -207,6 +264,7 @@ static void probe(struct testing *t)
 		if (r.headers.len)
 			buf_addc(&r.headers, '\n');
 	}
+	t->shown = shows(t, &r);
 	test_ask(t, &r, judge_probe);
 	request_release(&r);
 	buf_release(&error);
@@ -231,17 +289,17 @@ static void tell_refusal(struct testing *t)
 	static const char rights[] = "ask the vendor which rights this account "
 				     "has; does base_url name the right study "
 				     "or environment?";
-	bool oauth = t->told[TEST_LOG_IN];
+	bool issued = t->told[TEST_LOG_IN];
 	bool known = t->status == 403 || t->verdict.halt == HALT_SCOPE;
 
-	if (known && !oauth)
+	if (known && !issued)
 		test_seen(t, TEST_LOG_IN, "the vendor knows who asks");
 	if (known && !t->told[TEST_SCOPE])
 		refused(t, TEST_SCOPE, rights);
 	else if (known)
 		refused(t, TEST_LOOK_UP, rights);
-	else if (oauth)
-		refused(t, TEST_LOOK_UP, "a token just issued was refused: "
+	else if (issued)
+		refused(t, TEST_LOOK_UP, "what was just issued was refused: "
 			"compare scope, token_url and base_url");
 	else if (t->e->credential.kind == CRED_NONE)
 		refused(t, TEST_LOG_IN, "the vendor wants a log-in and none is "
@@ -273,6 +331,9 @@ static void tell_log_in(struct testing *t)
 	if (t->e->credential.kind == CRED_NONE)
 		test_skipped(t, TEST_LOG_IN, "none is configured, none is "
 			     "wanted");
+	else if (!t->shown)
+		test_skipped(t, TEST_LOG_IN, "nothing is read with it: the "
+			     "first send shows it");
 	else if (says_nothing(t->verdict.verdict))
 		test_skipped(t, TEST_LOG_IN, "the vendor's answer says nothing "
 			     "of it");

@@ -312,9 +312,7 @@ static void on_clock(struct engine_world *w, int64_t delta)
 		shift(&p->state.gate.paced_until_ms, delta);
 		shift(&p->state.gate.budget_ms, delta);
 		shift(&p->state.halt_until_ms, delta);
-		shift(&p->cred.got_ms, delta);
-		shift(&p->cred.renew_ms, delta);
-		shift(&p->cred.retry_at_ms, delta);
+		cred_clock(&p->cred, delta);
 		shift(&p->probe_idle_ms, delta);
 		p->dirty = true;
 	}

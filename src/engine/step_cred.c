@@ -5,6 +5,7 @@
 
 #include "core/backoff.h"
 #include "core/hash.h"
+#include "core/session.h"
 #include "engine/credential.h"
 
 /*
@@ -14,26 +15,58 @@
  */
 
 #define ONCE_MS 60000			/* lifetime 0: one refresh a minute */
+#define MINUTE_MS 60000
+#define THROTTLED_MAX 5			/* "too many log-ins", in a row */
 
 struct span cred_header(const struct place *p)
 {
 	return buf_span(&p->cred.header);
 }
 
-void cred_release(struct cred *c)
+struct span cred_in_body(const struct place *p)
+{
+	return buf_span(&p->cred.in_body);
+}
+
+void cred_used(struct engine_world *w, struct place *p)
+{
+	p->cred.used_ms = w->now.utc_ms;
+}
+
+static void drop(struct cred *c)
 {
 	buf_wipe(&c->header);
+	buf_wipe(&c->in_body);
+	c->usable = false;
+}
+
+void cred_release(struct cred *c)
+{
+	drop(c);
 	buf_wipe(&c->partial);
 	free(c->refused);
 	memset(c, 0, sizeof(*c));
+}
+
+void cred_clock(struct cred *c, int64_t delta_ms)
+{
+	int64_t *at[] = {&c->got_ms, &c->renew_ms, &c->retry_at_ms,
+			 &c->used_ms};
+
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
+		if (*at[i] > 0)
+			*at[i] += delta_ms;
+	for (size_t i = 0; i < LOG_INS_MAX; i++)
+		if (c->log_in_ms[i] > 0)
+			c->log_in_ms[i] += delta_ms;
 }
 
 void cred_forget(struct place *p)
 {
 	struct cred *c = &p->cred;
 
-	buf_wipe(&c->header);
-	c->usable = false;
+	drop(c);
+	c->throttled = 0;
 	c->after_refusal = false;
 	c->replaces = false;
 	c->digest_known = false;
@@ -52,17 +85,36 @@ static void read_secret(struct engine_world *w, struct place *p)
 	w->effect(w->effect_ctx, &e);
 }
 
+/*
+ * Vendors of session_login count log-ins by the minute and refuse or lock
+ * beyond that: of any minute, no more than they allow. True: not now.
+ */
+static bool log_in_waits(struct engine_world *w, struct place *p)
+{
+	struct cred *c = &p->cred;
+	int64_t now = w->now.utc_ms, *oldest = &c->log_in_ms[c->log_in];
+
+	if (p->config->credential.kind != CRED_SESSION)
+		return false;
+	if (*oldest && *oldest + MINUTE_MS > now) {
+		c->retry_at_ms = *oldest + MINUTE_MS;
+		world_log(w, p, "log-in: as often as the vendor allows; again "
+			  "in %lld ms", (long long)(c->retry_at_ms - now));
+		return true;
+	}
+	*oldest = now;
+	c->log_in = (c->log_in + 1) %
+		    session_log_ins(&p->config->profile->login);
+	return false;
+}
+
 static void begin(struct engine_world *w, struct place *p)
 {
 	struct cred *c = &p->cred;
-	const struct cred_config *k = &p->config->credential;
 
 	assert(!c->busy);
-	if (!credential_sends(k->kind)) {
-		halt_set(w, p, HALT_CREDENTIALS, 0, 0,
-			 "this kind of credential cannot be used for sending");
+	if (log_in_waits(w, p))
 		return;
-	}
 	c->busy = true;
 	c->reading = 0;
 	buf_wipe(&c->partial);
@@ -76,6 +128,17 @@ bool cred_waits(const struct engine_world *w, const struct place *p)
 	return !c->usable && !c->busy && c->retry_at_ms > w->now.utc_ms;
 }
 
+/* A session that nobody used for so long is over, or nearly so: it is not
+ * tried. While a request of ours is out it is in use. */
+static bool idle_over(const struct engine_world *w, const struct place *p)
+{
+	int64_t idle = p->config->credential.kind == CRED_SESSION ?
+		       p->config->profile->login.idle_ms : 0;
+
+	return idle > 0 && p->on_wire == 0 &&
+	       w->now.utc_ms >= token_renew_ms(p->cred.used_ms, idle);
+}
+
 bool cred_usable(struct engine_world *w, struct place *p)
 {
 	struct cred *c = &p->cred;
@@ -83,6 +146,8 @@ bool cred_usable(struct engine_world *w, struct place *p)
 
 	if (p->config->credential.kind == CRED_NONE)
 		return c->usable = true;
+	if (c->usable && idle_over(w, p))
+		drop(c);
 	if (c->usable) {
 		if (c->renew_ms && now >= c->renew_ms && !c->busy &&
 		    now >= c->retry_at_ms)
@@ -96,14 +161,17 @@ bool cred_usable(struct engine_world *w, struct place *p)
 
 /* ---- what came back ----------------------------------------------------- */
 
-/* A new header is there: under a new version, for everybody. */
-static void ready(struct engine_world *w, struct place *p, struct buf *header)
+/* A new one is there: under a new version, for everybody. */
+static void ready(struct engine_world *w, struct place *p, struct buf *made)
 {
 	struct cred *c = &p->cred;
 
-	buf_wipe(&c->header);
-	c->header = *header;
-	*header = BUF_INIT;
+	drop(c);
+	if (p->config->credential.kind == CRED_FORM_TOKEN)
+		c->in_body = *made;
+	else
+		c->header = *made;
+	*made = BUF_INIT;
 	c->busy = false;
 	c->usable = true;
 	c->replaces = c->after_refusal;
@@ -111,7 +179,7 @@ static void ready(struct engine_world *w, struct place *p, struct buf *header)
 	c->failures = 0;
 	c->retry_at_ms = 0;
 	c->version++;
-	c->got_ms = w->now.utc_ms;
+	c->got_ms = c->used_ms = w->now.utc_ms;
 	c->renew_ms = 0;
 	c->once = false;
 	p->state.token_version = c->version;
@@ -140,15 +208,31 @@ static void static_ready(struct engine_world *w, struct place *p)
 	ready(w, p, &c->partial);
 }
 
-static void token_fetch(struct engine_world *w, struct place *p,
-			struct span secret)
+/* Asks for a token, or logs in. */
+static void fetch(struct engine_world *w, struct place *p, struct span secret)
 {
 	const struct cred_config *k = &p->config->credential;
 	struct transfer *t = transfer_new(w, p, ATTEMPT_CREDENTIAL);
+	struct request_ids ids = {0};
+	struct buf error = BUF_INIT;
+	bool built = true;
 
 	world_uuid(w, t->request_id);
-	credential_token_request(k, secret, &t->request, &t->body);
-	transfer_start(w, t);
+	text_set(ids.request_id, sizeof(ids.request_id),
+		 span_of(t->request_id));
+	if (k->kind == CRED_SESSION)
+		built = request_log_in(&t->request, p->config, secret, &ids,
+				       &t->body, &error);
+	else
+		credential_token_request(k, secret, &t->request, &t->body);
+	if (built) {
+		transfer_start(w, t);
+	} else {
+		p->cred.busy = false;
+		transfer_end(w, t);
+		halt_set(w, p, HALT_CREDENTIALS, 0, 0, buf_text(&error));
+	}
+	buf_release(&error);
 }
 
 void cred_secret(struct engine_world *w, struct place *p, struct span secret,
@@ -168,11 +252,14 @@ void cred_secret(struct engine_world *w, struct place *p, struct span secret,
 			 ok ? "the secret has more than one line" : error);
 		return;
 	}
-	if (k->kind == CRED_OAUTH2) {
-		token_fetch(w, p, secret);
+	if (credential_is_asked_for(k->kind)) {
+		fetch(w, p, secret);
 		return;
 	}
-	credential_line(k, c->reading, secret, &c->partial);
+	if (k->kind == CRED_FORM_TOKEN)
+		buf_addspan(&c->partial, secret);
+	else
+		credential_line(k, c->reading, secret, &c->partial);
 	if (credential_file(k, ++c->reading))
 		read_secret(w, p);
 	else
@@ -189,8 +276,16 @@ static void trouble(struct engine_world *w, struct place *p,
 	if (wait < 1000)
 		wait = 1000;
 	c->busy = false;
+	c->throttled = ta->throttled ? c->throttled + 1 : 0;
+	if (p->config->credential.kind == CRED_SESSION &&
+	    c->throttled >= THROTTLED_MAX) {
+		c->throttled = 0;
+		halt_set(w, p, HALT_LOG_INS, 0, 0, ta->why);
+		return;
+	}
 	c->retry_at_ms = add_ms(w->now.utc_ms, wait);
-	world_log(w, p, "token endpoint: %s; again in %lld ms", ta->why,
+	world_log(w, p, "%s: %s; again in %lld ms",
+		  credential_asks(&p->config->credential), ta->why,
 		  (long long)wait);
 }
 
@@ -206,6 +301,8 @@ static void record(struct engine_world *w, struct transfer *t,
 	struct effect e = {.kind = EFFECT_OUTCOME, .endpoint = t->endpoint,
 			   .outcome = o};
 	struct attempt *at = &o->attempt;
+	struct span rule = span_of(p->config->credential.kind == CRED_SESSION ?
+				   "log-in" : "token");
 
 	o->endpoint = at->endpoint = p->state.endpoint;
 	o->config = p->config;
@@ -220,9 +317,9 @@ static void record(struct engine_world *w, struct transfer *t,
 	at->layer = o->verdict.layer = a->status ? LAYER_APPLICATION
 						 : LAYER_TCP;
 	at->backoff_ms = -1;
-	text_set(at->rule, sizeof(at->rule), SPAN("token"));
+	text_set(at->rule, sizeof(at->rule), rule);
 	text_set(at->why, sizeof(at->why), span_of(ta->why));
-	text_set(o->verdict.rule, sizeof(o->verdict.rule), SPAN("token"));
+	text_set(o->verdict.rule, sizeof(o->verdict.rule), rule);
 	text_set(o->verdict.why, sizeof(o->verdict.why), span_of(ta->why));
 	text_set(at->request_id, sizeof(at->request_id),
 		 span_of(t->request_id));
@@ -241,13 +338,14 @@ void cred_answer(struct engine_world *w, struct transfer *t,
 	struct buf header = BUF_INIT;
 
 	assert(t->kind == ATTEMPT_CREDENTIAL);
-	token_read(a, p->config->credential.scope, w->now.utc_ms, &ta);
+	credential_read(p->config, a, w->now.utc_ms, &ta);
 	record(w, t, a, &ta, phases_us);
 	transfer_end(w, t);
 	switch (ta.result) {
 	case TOKEN_OK:
-		credential_bearer(&header, buf_span(&ta.token));
+		credential_granted(p->config, buf_span(&ta.token), &header);
 		ready(w, p, &header);
+		c->throttled = 0;
 		c->once = ta.lifetime_ms == 0;
 		if (ta.lifetime_ms > 0)
 			c->renew_ms = token_renew_ms(c->got_ms,
@@ -332,8 +430,7 @@ void cred_refused(struct engine_world *w, struct place *p,
 			 "the vendor wants credentials and none are configured");
 		return;
 	}
-	buf_wipe(&c->header);
-	c->usable = false;
+	drop(c);
 	c->after_refusal = true;
 	if (c->once)
 		c->retry_at_ms = add_ms(c->got_ms, ONCE_MS);

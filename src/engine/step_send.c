@@ -133,6 +133,8 @@ bool send_build(struct engine_world *w, struct transfer *t,
 	for (int i = 0; i < 16; i++, r >>= 4)
 		ids.span_id[i] = hex[r & 15];
 	ids.span_id[16] = '\0';
+	ids.secret = cred_in_body(p);
+	cred_used(w, p);
 	request_clear(&t->request);
 	switch (t->kind) {
 	case ATTEMPT_SEND:

@@ -38,6 +38,7 @@ struct slot {
 	struct buf text;		/* header lines, NUL after each */
 	struct wire_peer *peer;		/* asked for, or NULL */
 	bool sent, resend, too_large, answered, head_whole;
+	bool secret;			/* the answer holds a token */
 	CURLcode refused;		/* could not even be added */
 	struct buf head, body;
 	char error[CURL_ERROR_SIZE];
@@ -191,12 +192,17 @@ static struct slot *slot_get(struct wire *w)
 	return s;
 }
 
-/* They hold a token. */
-static void drop_headers(struct slot *s)
+/* Headers hold a token, and so may the answer. */
+static void drop_secrets(struct slot *s)
 {
 	if (s->text.len)
 		explicit_bzero(s->text.p, s->text.len);
 	buf_clear(&s->text);
+	if (s->secret) {
+		buf_wipe(&s->head);
+		buf_wipe(&s->body);
+	}
+	s->secret = false;
 }
 
 /* Ready for another request; keeps the handle and the buffers' capacity. */
@@ -206,7 +212,7 @@ static void slot_put(struct slot *s)
 	SET(s->easy, CURLOPT_HTTPHEADER, NULL);
 	if (s->form == FORM_BODY)
 		SET(s->easy, CURLOPT_POSTFIELDS, NULL);
-	drop_headers(s);
+	drop_secrets(s);
 	if (s->body.cap > 1u << 20)
 		buf_release(&s->body);
 	buf_clear(&s->body);
@@ -624,7 +630,7 @@ struct wire *wire_new(int max_in_flight)
 
 static void slot_release(struct slot *s)
 {
-	drop_headers(s);
+	drop_secrets(s);
 	free(s->lines);
 	buf_release(&s->text);
 	buf_release(&s->head);
@@ -675,6 +681,9 @@ void wire_start(struct wire *w, const struct wire_start *in,
 	s->ctx = ctx;
 	s->sent = s->resend = s->too_large = s->answered = false;
 	s->head_whole = false;
+	s->secret = in->request->secret_answer;
+	if (s->secret)
+		buf_reserve(&s->body, 65536);	/* growing leaves copies */
 	s->refused = CURLE_OK;
 	s->error[0] = '\0';
 	if (s->peer || in->peer)

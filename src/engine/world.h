@@ -49,6 +49,7 @@ struct cred {
 	bool replaces;			/* so was the present token */
 	size_t reading;			/* file of a `headers` credential */
 	struct buf header;		/* "Name: value" lines; wiped */
+	struct buf in_body;		/* form_token: put into bodies; wiped */
 	struct buf partial;		/* being put together; wiped */
 	uint8_t digest[32];		/* of the last static secret */
 	bool digest_known;
@@ -57,6 +58,11 @@ struct cred {
 					 * with good_version */
 	int64_t got_ms, renew_ms;	/* renew 0: rely on 401 */
 	bool once;			/* lifetime 0: one refresh a minute */
+	int64_t used_ms;		/* last request under it */
+	int64_t log_in_ms[LOG_INS_MAX];	/* session_login: the last ones, as
+					 * many as a minute may have */
+	int log_in;			/* the oldest of them */
+	int throttled;			/* "too many log-ins", in a row */
 	int failures;
 	int64_t retry_at_ms;		/* not before; 0 = at once */
 	struct refused *refused;
@@ -170,6 +176,10 @@ bool look_answer(struct engine_world *, struct transfer *,
 bool cred_usable(struct engine_world *, struct place *);
 bool cred_waits(const struct engine_world *, const struct place *);
 struct span cred_header(const struct place *);
+struct span cred_in_body(const struct place *);
+/* A request goes out under it, or an answer to one came. */
+void cred_used(struct engine_world *, struct place *);
+void cred_clock(struct cred *, int64_t delta_ms);
 void cred_secret(struct engine_world *, struct place *, struct span secret,
 		 bool ok, const char *error);
 void cred_answer(struct engine_world *, struct transfer *,

@@ -81,7 +81,8 @@ def a_newcomer_answers_and_delivers():
                        "there are generic-rest, metadata-tag",
                        "an answer is needed", "http is allowed to loopback",
                        "neither a query", "stands here twice",
-                       "cannot be used for sending", "one of key|natural"):
+                       "session_login does not go with the profile",
+                       "one of key|natural"):
             expect("not taken" in screen and reason in screen, reason,
                    screen)
         expect(SECRET not in screen, "the secret shows")

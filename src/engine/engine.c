@@ -373,8 +373,12 @@ static void submit(struct engine *e)
 	if (!e->stop_boot_ms)
 		add_looks(e, b);
 	add_live(e, b);
-	if (e->stop_boot_ms && engine_in_flight(e->world) == 0)
+	if (e->stop_boot_ms && engine_in_flight(e->world) == 0) {
 		b->stopping = e->last_sent = true;
+		/* Minutes, too, with what was counted since the last time. */
+		if (!b->gauges_set)
+			b->gauges_set = engine_gauges(e->world, b->gauges);
+	}
 	if (batch_empty(b))
 		return;
 	if (b->outcomes || b->claim)

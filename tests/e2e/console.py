@@ -116,6 +116,53 @@ def two_consoles_and_commands_on_one_store():
         house.verify()
 
 
+def an_act_from_the_console_is_seen_by_all():
+    with House() as house:
+        prepared(house)
+        house.operator(password="correct horse")
+        service = house.start("run")
+        wait_for("the engine", lambda: engine_of(house)["state"] == "run")
+        with Console(program(house)) as a, Console(program(house)) as b:
+            a.wait("service", "nobody")
+            b.wait("service", "1 Over")
+            a.keys(":pause edc\r")
+            a.wait("Who are you?")
+            a.keys("jdoe\twrong\r")
+            a.wait("wrong password")
+            a.keys("correct horse\r")
+            a.wait("Pause or resume", "In words")
+            a.keys("a drill\t\t\t\r")
+            a.wait("paused by jdoe", "jdoe manager")
+            b.wait("paused by jdoe", "nobody")
+            endpoint, = house.json("status")[0]["endpoints"]
+            expect(endpoint["paused_by"] == "jdoe", endpoint)
+            expect(endpoint["paused_reason"] == "a drill", endpoint)
+            a.keys(":signout\r")
+            a.wait("nobody")
+            leave(a)
+            leave(b)
+        service.terminate()
+        service.wait(10)
+        house.verify()
+
+
+def digest_and_verification_come_beside_the_screen():
+    with House() as house:
+        prepared(house)
+        house.command("run", "--until-idle", codes=(0, 1))
+        with Console(program(house, "--attach")) as c:
+            c.wait("1 Over")
+            c.keys(":digest 2h\r")
+            c.wait("Since", "12 good answers", "12 reached the vendor")
+            c.keys("\x1b")
+            c.wait_not("12 reached the vendor")
+            c.keys(":verify\r")
+            c.wait("intact: every record")
+            c.keys("\x1b")
+            c.wait_not("every record")
+            leave(c)
+
+
 def beside_a_service_it_attaches_and_says_so():
     with House() as house:
         prepared(house)
@@ -410,6 +457,8 @@ main(no_terminal_is_told_before_anything_is_done,
      it_delivers_in_its_window,
      a_program_name_alone_is_the_console,
      two_consoles_and_commands_on_one_store,
+     an_act_from_the_console_is_seen_by_all,
+     digest_and_verification_come_beside_the_screen,
      beside_a_service_it_attaches_and_says_so,
      attach_starts_no_engine,
      readonly_refuses_acts_and_needs_no_write_access,

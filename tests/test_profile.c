@@ -53,6 +53,27 @@ static void metadata_tag_keeps_its_cases(void **state)
 	cases("metadata-tag");
 }
 
+/* tests/profiles/language.json has every word of the language. */
+static void the_language_keeps_its_cases(void **state)
+{
+	struct buf text = BUF_INIT, answers = BUF_INIT;
+	struct findings findings = {0};
+	struct profile *p;
+	int n = 0;
+
+	(void)state;
+	read_share("../tests/profiles/language.json", &text);
+	read_share("../tests/profiles/cases/language.json", &answers);
+	p = loaded(buf_span(&text), "language.json");
+	assert_int_equal(profile_cases_run(buf_span(&answers), "cases", p,
+					   print_case, &n, &findings), 0);
+	assert_int_equal(findings.n, 0);
+	assert_true(n > 40);
+	profile_free(p);
+	buf_release(&text);
+	buf_release(&answers);
+}
+
 static void a_case_that_fails_is_told(void **state)
 {
 	static const char text[] = "{\"cases\": [\n{\"name\": \"x\", "
@@ -125,6 +146,148 @@ static const struct {
 	{HEAD "\"send\": {\"headers\": {\"A b\": \"x\"}}}", 2,
 	 "not a header name"},
 	{HEAD "\"extends\": \"nobody\"}", 2, "no profile \"nobody\""},
+
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"xpath\": \"/odm:O"
+	 "DM\", \"exists\": true}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": the XPath uses the prefix \"odm\""},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"xpath\": \"/a[\","
+	 " \"exists\": true}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": not an XPath 1.0"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"xpath\": \"id(1)"
+	 "\", \"exists\": true}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": the XPath calls id()"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"xpath\": \"/a\"},"
+	 " \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": a condition has exactly one subject"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"xpath\": \"/a\", "
+	 "\"type\": \"number\"}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"type\" is asked of json only"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"json\": \"/a\", "
+	 "\"above\": \"1\"}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"above\" takes a number"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"json\": \"/a\", "
+	 "\"absent\": 1}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"absent\" takes true"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"text\": \"x\"}, "
+	 "\"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"text\" is {\"prefix\": texts}"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"text\": {\"suffix"
+	 "\": \"x\"}}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"text\" is {\"prefix\": texts}"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"text\": {\"regex"
+	 "\": \"(\"}, \"fold\": true}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": not a POSIX extended regex"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"content_type\": {"
+	 "}}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": texts, numbers or true/false"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"count\": {\"sent"
+	 "\": \"/a\", \"answer\": {\"json\": \"\"}}, \"is\": \"less\"}"
+	 ", \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"count\" is {\"sent\""},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"count\": {\"sent"
+	 "\": {\"json\": \"a\"}, \"answer\": {\"json\": \"\"}}, \"is\""
+	 ": \"less\"}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": a JSON pointer"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"count\": {\"sent"
+	 "\": {\"json\": \"\"}, \"answer\": {\"json\": \"\"}}, \"is\":"
+	 " \"fewer\"}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"count\" allows: equal less"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"count\": {\"sent"
+	 "\": {\"json\": \"\"}, \"answer\": {\"json\": \"\"}}, \"above"
+	 "\": 1}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"count\" goes with \"is\""},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"items\": \"some\""
+	 "}, \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"items\" allows: none_refused"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"body\": \"yaml\"}"
+	 ", \"verdict\": \"reject\"}]}",
+	 3, "rule \"q\": \"body\" allows: empty json html text xml csv"},
+	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"frob\": 1}, \"ver"
+	 "dict\": \"reject\"}]}",
+	 3, "rule \"q\": a condition is {all|any|not|status|json|xpath"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"poll\", \"take"
+	 "\": {\"job_id\": {\"xpath\": \"/x:a\"}}}]}",
+	 2, "the prefix \"x\""},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"poll\", \"take"
+	 "\": {\"job_id\": {\"css\": \"a\"}}}]}",
+	 2, "a source has one of json, xpath, header"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"poll\", \"take"
+	 "\": {\"job_id\": {\"json\": \"/a\", \"strip\": \"(\"}}}]}",
+	 2, "not a POSIX extended regex"},
+	{HEAD "\"poll\": {\"url\": \"/x\", \"rules\": [{\"name\": \"q\", \""
+	 "verdict\": \"look\"}]}}",
+	 2, "\"look\" has no meaning here"},
+	{HEAD "\"xml\": {\"ns\": {\"a b\": \"u\"}}}",
+	 2, "a prefix is a name"},
+	{HEAD "\"xml\": {\"ns\": [\"u\"]}}",
+	 2, "{prefix: namespace}"},
+	{HEAD "\"xml\": {\"nss\": {}}}",
+	 2, "allowed here: ns"},
+	{HEAD "\"credentials\": [\"token\"]}",
+	 2, "no credential kind"},
+	{HEAD "\"headers\": {\"Accept\": \"{colour}\"}}",
+	 2, "a template knows no {colour}"},
+	{HEAD "\"send\": {\"path\": \"/a/{payload}\"}}",
+	 2, "a template knows no {payload}"},
+	{HEAD "\"lookup\": {\"request\": \"GET /x?{tag}\"}}",
+	 2, "a template knows no {tag}"},
+	{HEAD "\"send\": {\"xml_tag\": \"/ODM/FileOID\"}}",
+	 2, "\"xml_tag\" is an attribute"},
+	{HEAD "\"send\": {\"xml_tag\": \"/o:ODM/@FileOID\"}}",
+	 2, "\"xml_tag\" is an attribute"},
+	{HEAD "\"send\": {\"body\": {\"kind\": \"soap\"}}}",
+	 2, "raw, form, multipart or json_string"},
+	{HEAD "\"send\": {\"body\": {\"kind\": \"form\"}}}",
+	 2, "needs \"fields\""},
+	{HEAD "\"send\": {\"body\": {\"kind\": \"form\", \"fields\": {\"a\""
+	 ": \"x\"}}}}",
+	 2, "one field of a body is \"{payload}\""},
+	{HEAD "\"send\": {\"body\": {\"kind\": \"form\", \"fields\": {\"a\""
+	 ": \"x{payload}\"}}}}",
+	 2, "one field of a body is \"{payload}\""},
+	{HEAD "\"send\": {\"body\": {\"kind\": \"form\", \"fields\": {\"t\""
+	 ": \"k={secret}\", \"a\": \"{payload}\"}}}}",
+	 2, "a secret field is \"{secret}\""},
+	{HEAD "\"send\": {\"body\": {\"kind\": \"form\", \"fields\": {\"a\""
+	 ": {\"value\": \"{payload}\", \"filename\": \"x\"}}}}}",
+	 2, "go with the kind multipart"},
+	{HEAD "\"send\": {\"body\": {\"kind\": \"multipart\", \"fields\": {"
+	 "\"a\": {\"filename\": \"x\"}}}}}",
+	 2, "a field has a name and a \"value\""},
+	{HEAD "\"list\": {\"request\": \"POST /x\", \"body\": {\"kind\": \""
+	 "form\", \"fields\": {\"a\": \"{payload}\"}}}}",
+	 2, "a template knows no {payload}"},
+	{HEAD "\"login\": {\"request\": \"POST /x\"}}",
+	 1, "login needs \"request\" and \"session\""},
+	{HEAD "\"login\": {\"request\": \"POST /x\", \"session\": {\"json\""
+	 ": \"/s\"}, \"value\": \"Bearer\"}}",
+	 2, "\"value\" holds {session}"},
+	{HEAD "\"login\": {\"request\": \"POST /x\", \"session\": {\"json\""
+	 ": \"/s\"}, \"body\": {\"kind\": \"form\", \"fields\": {\"a\""
+	 ": \"{study}\"}}}}",
+	 2, "a log-in knows {user}"},
+	{HEAD "\"login\": {\"request\": \"POST /x\", \"session\": {\"json\""
+	 ": \"/s\"}, \"ok\": {\"json\": \"/a\"}}}",
+	 2, "exactly one test"},
+	{HEAD "\"items\": {}}",
+	 2, "\"items\" is a list of at most 16 levels"},
+	{HEAD "\"items\": [{\"each\": \"refused\"}]}",
+	 2, "a level of items is found by \"json\""},
+	{HEAD "\"items\": [{\"json\": \"/a/*\"}]}",
+	 2, "by one of \"status\""},
+	{HEAD "\"items\": [{\"json\": \"/a/*\", \"status\": \"/s\"}]}",
+	 2, "by one of \"status\""},
+	{HEAD "\"items\": [{\"json\": \"/a/*\", \"status\": \"/s\", \"faile"
+	 "d\": [\"x\"], \"each\": \"taken\"}]}",
+	 2, "by one of \"status\""},
+	{HEAD "\"items\": [{\"json\": \"/a/*\", \"each\": \"lost\"}]}",
+	 2, "\"each\" is refused or taken"},
+	{HEAD "\"items\": [{\"xpath\": \"/a\", \"each\": \"refused\", \"id"
+	 "\": \"@o:id\"}]}",
+	 2, "the prefix \"o\""},
+	{HEAD "\"items\": [{\"json\": \"/a/*\", \"each\": \"taken\", \"item"
+	 "s\": [{\"json\": \"b\", \"each\": \"taken\"}]}]}",
+	 2, "a JSON pointer"},
 };
 
 static void mistakes_name_file_line_and_rule(void **state)
@@ -374,6 +537,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(generic_rest_keeps_its_cases),
 		cmocka_unit_test(metadata_tag_keeps_its_cases),
+		cmocka_unit_test(the_language_keeps_its_cases),
 		cmocka_unit_test(a_case_that_fails_is_told),
 		cmocka_unit_test(mistakes_name_file_line_and_rule),
 		cmocka_unit_test(a_child_replaces_members_and_goes_first),

@@ -162,6 +162,7 @@ tests_test_right_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 endif
 
 # Vendors: profiles, classification, requests, configuration.
+EXTRA_DIST += tests/profiles/language.json tests/profiles/cases/language.json
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test_profile
 TESTS += tests/test_profile

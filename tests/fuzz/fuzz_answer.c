@@ -1,7 +1,8 @@
 /*
  * An answer as any bytes: a letter for the kind (send, poll, look-up, probe,
  * token), a status, two letters for the transport, header lines, an empty
- * line, the body. Read under both shipped profiles.
+ * line, the body. Read under the general profiles, and under one that uses
+ * every word of the language.
  */
 #include <string.h>
 #include <strings.h>
@@ -78,7 +79,9 @@ static void visible(const char *id)
 		PROMISE(*id > 0x20 && *id < 0x7f);
 }
 
-static void verdict_check(const struct answer *a, const struct verdict_out *v)
+/* A rule may commit by another status; the shipped ones do not. */
+static void verdict_check(const struct answer *a, const struct verdict_out *v,
+			  bool shipped)
 {
 	PROMISE(v->verdict < VERDICT_COUNT);
 	PROMISE(v->rule[0]);
@@ -92,6 +95,10 @@ static void verdict_check(const struct answer *a, const struct verdict_out *v)
 	PROMISE(!strpbrk(v->excerpt, "\n\r\t\x1b"));
 	PROMISE(v->retry_after_ms >= -1);
 	PROMISE(v->items_refused >= 0);
+	fuzz_ascii(v->items);
+	PROMISE(v->verdict != VERDICT_COMMIT || !v->items_refused);
+	if (!shipped)
+		return;
 	if (v->verdict == VERDICT_COMMIT || v->verdict == VERDICT_POLL ||
 	    v->verdict == VERDICT_ABSENT)
 		PROMISE(a->transport == TRANSPORT_OK && a->status >= 200 &&
@@ -117,7 +124,8 @@ static void classify(const struct profile *p, char kind,
 		     const struct answer *a)
 {
 	struct classify_in in = {.profile = p, .method = "POST",
-				 .mode = p->mode_default, .now_ms = NOW_MS};
+				 .mode = p->mode_default, .now_ms = NOW_MS,
+				 .payload = SPAN("[{\"a\":1},2]")};
 	struct lookup_state state = {0};
 	struct token_answer token;
 	struct verdict_out v;
@@ -139,13 +147,13 @@ static void classify(const struct profile *p, char kind,
 		classify_probe(&in, a, &v);
 	else
 		classify_send(&in, a, &v);
-	verdict_check(a, &v);
+	verdict_check(a, &v, strcmp(p->name, "language") != 0);
 	resolve(&v);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static struct profile *generic, *tagged;
+	static struct profile *generic, *tagged, *language;
 	struct span rest = {(const char *)data, n}, first;
 	struct header headers[HEADERS_MAX];
 	struct answer a = {0};
@@ -153,6 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!generic) {
 		generic = load(SRCDIR "/share/profiles/generic-rest.json");
 		tagged = load(SRCDIR "/share/profiles/metadata-tag.json");
+		language = load(SRCDIR "/tests/profiles/language.json");
 	}
 	first = line_of(&rest);
 	for (size_t i = 1; i < 4 && i < first.n; i++)
@@ -166,5 +175,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	a.body = rest;
 	classify(generic, first.n ? first.p[0] : 's', &a);
 	classify(tagged, first.n ? first.p[0] : 's', &a);
+	classify(language, first.n ? first.p[0] : 's', &a);
 	return 0;
 }

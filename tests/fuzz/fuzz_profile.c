@@ -1,6 +1,7 @@
 /* A profile: refused with words, or fit to classify, look up and mask. */
 #include <string.h>
 
+#include "core/body.h"
 #include "core/lookup.h"
 #include "core/mask.h"
 #include "core/request.h"
@@ -14,6 +15,7 @@ static const struct {
 	{201, "{\"a\":[{\"b\":1},{\"b\":\"x\"}],\"w\":\"run\"}"},
 	{200, "err id: abc 17"}, {500, "<html>"}, {202, "[]"}, {429, ""},
 	{200, "{\"t\":\"OP1\",\"items\":[{\"t\":\"OP1\",\"x\":1}]}"},
+	{200, "<a b='1'><c d='no'/><c>x</c></a>"},
 };
 
 static void use(const struct profile *p)
@@ -22,7 +24,8 @@ static void use(const struct profile *p)
 		{SPAN("x"), SPAN("ab")}, {SPAN("R"), SPAN("0")},
 		{SPAN("T"), SPAN("99")}, {SPAN("Location"), SPAN("/j")}};
 	struct classify_in in = {.profile = p, .method = "POST",
-				 .mode = p->mode_default};
+				 .mode = p->mode_default,
+				 .payload = SPAN("[1,2]")};
 
 	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
 		struct answer a = {.status = answers[i].status,
@@ -56,6 +59,30 @@ static void splice(const struct profile *p)
 	buf_release(&error);
 }
 
+/* What was built is found again; a secret changes no byte of it. */
+static void build(const struct profile *p)
+{
+	struct buf out = BUF_INIT, error = BUF_INIT, own = BUF_INIT,
+		sent = BUF_INIT;
+	struct span payload = SPAN("a=b&\"c\"");
+	struct op op;
+
+	op_init(&op);
+	memcpy(op.op_id, "OP1", 4);
+	if (body_build(&p->body, &op, payload, &out, &error)) {
+		PROMISE(span_eq(body_payload(&p->body, &op, buf_span(&out),
+					     &own), payload));
+		body_secret(&p->body, &op, buf_span(&out), SPAN("s"), &sent);
+		PROMISE(sent.len >= out.len);
+	} else {
+		PROMISE(error.len);
+	}
+	buf_release(&out);
+	buf_release(&error);
+	buf_release(&own);
+	buf_release(&sent);
+}
+
 static bool no_parent(void *ctx, const char *name, struct span *text)
 {
 	(void)ctx;
@@ -79,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (p) {
 		use(p);
 		splice(p);
+		build(p);
 	}
 	profile_free(p);
 	findings_release(&findings);

@@ -75,7 +75,10 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/profile/generic \
 	tests/fuzz/corpus/profile/language \
 	tests/fuzz/corpus/profile/tag \
+	tests/fuzz/corpus/profile/words \
 	tests/fuzz/corpus/answer/created \
+	tests/fuzz/corpus/answer/items \
+	tests/fuzz/corpus/answer/levels \
 	tests/fuzz/corpus/answer/looked \
 	tests/fuzz/corpus/answer/polled \
 	tests/fuzz/corpus/answer/queued \
@@ -83,6 +86,8 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/answer/throttled \
 	tests/fuzz/corpus/answer/timeout \
 	tests/fuzz/corpus/answer/token \
+	tests/fuzz/corpus/answer/xml \
+	tests/fuzz/corpus/answer/xml-items \
 	tests/fuzz/corpus/xml/charset \
 	tests/fuzz/corpus/xml/entities \
 	tests/fuzz/corpus/xml/namespaces \

@@ -256,6 +256,8 @@ unsigned groups_key(struct panel *p, enum action action, const struct key *k)
 	struct groups *g = (struct groups *)p;
 
 	action = list_action(shown(g), action, k);
+	if (!ops_takes(p, action))
+		return FX_UNHANDLED;
 	switch (action) {
 	case DO_GROUP:
 		group_by(g, (g->by + 1) % (GROUPS_FLAT + 1));

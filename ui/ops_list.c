@@ -45,6 +45,8 @@ static unsigned key(struct panel *p, enum action action, const struct key *k)
 	const struct list_row *row;
 
 	action = list_action(&o->list, action, k);
+	if (!ops_takes(p, action))
+		return FX_UNHANDLED;
 	if (action == DO_BACK)
 		return ops_rows_back(&o->list) ? FX_PAINT : FX_UNHANDLED;
 	if (action != DO_OPEN)

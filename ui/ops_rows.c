@@ -281,6 +281,12 @@ void ops_rows_copy(const struct list *l, struct buf *out)
 			buf_addf(out, " %s", row->text[i]);
 }
 
+bool ops_takes(const struct panel *p, enum action action)
+{
+	return action != DO_FREEZE &&
+	       (action >= ACTION_COUNT || (p->ops->can >> action & 1));
+}
+
 void ops_quote(struct buf *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"

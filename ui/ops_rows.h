@@ -45,6 +45,9 @@ void ops_trouble(const struct view_op *, struct buf *);	/* "504 ..." */
 bool ops_rows_target(const struct list *, int what_column, struct target *);
 /* The row's cells, a blank between. */
 void ops_rows_copy(const struct list *, struct buf *);
+/* Is the key one for the panel's list? What it cannot is the app's, and so is
+ * holding the screen still. */
+bool ops_takes(const struct panel *, enum action);
 /* A word of the shell, quoted where it needs it. */
 void ops_quote(struct buf *, const char *text);
 /* `:sort` on a list; false with a sentence that names the columns. */

@@ -334,6 +334,8 @@ static unsigned key(struct panel *p, enum action action, const struct key *k)
 	const struct list_row *row;
 
 	action = list_action(l, action, k);
+	if (!ops_takes(p, action))
+		return FX_UNHANDLED;
 	if (action == DO_BACK) {
 		bool had = list_back(l);
 

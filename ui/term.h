@@ -5,7 +5,7 @@
  * Whatever ends the program (exit, SIGTERM, abort, a failed assertion) the
  * terminal is put back: echo, cursor, screen, mouse and paste modes. A
  * terminal that is gone (ssh dropped; read gives end or EIO) is told as
- * KEY_GONE once and for ever; nobody spins on it.
+ * KEYK_GONE, from then on for ever; nobody spins on it.
  *
  * Only the cells that differ from what is shown are given to ncurses.
  */
@@ -78,8 +78,9 @@ struct key {
 	struct span text;		/* PASTE: good until the next call */
 };
 
-/* The descriptor to wait on for keys. Resizing is noticed through
- * term_resized(), set by SIGWINCH (which ends a poll). */
+/* The descriptor to wait on: readable when there are keys, when the size
+ * changed, when we were continued, when somebody else asks us to stop (told
+ * as Ctrl-Z). After it term_next until KEYK_NONE. */
 int term_fd(const struct term *);
 /* The next key there is, never waiting (an escape sequence cut in two is
  * waited for 25 ms at most). */
@@ -87,8 +88,8 @@ void term_next(struct term *, struct key *);
 /* Keys typed before a dialog opened must not answer it. */
 void term_flush_keys(struct term *);
 
-/* OSC 52, bounded (term_copy_max bytes), of escaped text. False: too long,
- * nothing was copied. */
+/* OSC 52, bounded, of escaped text; newlines inside stay. False: too long, or
+ * no such terminal: nothing was copied. */
 enum { TERM_COPY_BYTES_MAX = 74994 };
 bool term_copy(struct term *, struct span text);
 /* Ctrl-Z: puts the terminal back, stops, returns when continued. */

@@ -86,6 +86,8 @@ bool app_small(const struct app *);
 
 /* status.c */
 void status_ask(struct app *);
+/* By the configuration, also before the store was asked. */
+bool app_production(const struct app *);
 void pulse_look(struct app *);		/* sets changed */
 void pulse_free(struct app *);
 

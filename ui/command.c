@@ -152,7 +152,7 @@ static bool run_engine(struct app *app, const char *args, struct buf *error)
 		buf_adds(error, "one runs already");
 	else if (!start && !w->engine_here)
 		buf_adds(error, "none runs in this window");
-	else if (start && app->status.production)
+	else if (start && app_production(app))
 		engine_ask(app);
 	else
 		app_engine_run(app, start);

@@ -53,16 +53,13 @@ static const char *environment_words(const struct app *app)
 
 	if (app->world->demo)
 		return "DEMO";
-	if (app->status.production)
+	if (app_production(app))
 		return "PRODUCTION";
 	if (!c || !c->endpoints)
 		return app->world->config ? "NO ENDPOINT" : "";
-	for (size_t i = 0; i < c->endpoints; i++) {
-		if (c->endpoint[i].environment == ENV_PRODUCTION)
-			return "PRODUCTION";
+	for (size_t i = 0; i < c->endpoints; i++)
 		if (c->endpoint[i].environment == ENV_TRAINING)
 			training = true;
-	}
 	return training ? "TRAINING" : "TEST";
 }
 
@@ -214,7 +211,7 @@ static void head_draw(struct app *app)
 	clock_segment(app, &l);
 	who_segment(app, &l);
 	line_fit(&l, app->grid.cols);
-	line_draw(app, &l, wrong || app->status.production);
+	line_draw(app, &l, wrong || app_production(app));
 }
 
 /* Line 1 */

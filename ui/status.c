@@ -43,6 +43,12 @@ static bool config_production(const struct config *config)
 	return false;
 }
 
+bool app_production(const struct app *app)
+{
+	return app->status.production ||
+	       config_production(app->world->config);
+}
+
 static void status_run(struct job *job, struct work_room *room)
 {
 	struct status_job *j = (struct status_job *)job;

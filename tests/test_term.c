@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "ui/input.h"
 #include "ui/term.h"
 #include "vt.h"
 
@@ -481,6 +482,49 @@ static void the_mouse_points(void **state)
 	assert_int_equal(vt.mouse, VTERM_PROP_MOUSE_NONE);
 }
 
+/* Whatever bytes come, in whatever pieces: it comes to an end, and what is
+ * given is a key. */
+static void any_bytes_are_read(void **state)
+{
+	static const char *const parts[] = {"\033", "[", "<", "200~", "201~",
+		"1;5", "A", "M", "m", "~", ";", "O", "]", "\a", "\\", "\xc3",
+		"\x84", "\xf0\x9f", "q", "\r", "\0", "99999999999", "[[", "P"};
+	uint32_t random = 12345;
+	struct input in;
+	struct key key;
+
+	(void)state;
+	input_init(&in);
+	input_name(&in, "\033OA", KEYN_UP);
+	for (int i = 0; i < 200000; i++) {
+		const char *part;
+		unsigned char *room;
+		size_t n, size;
+
+		random = random * 1664525u + 1013904223u;
+		part = parts[(random >> 16) % ARRAY_SIZE(parts)];
+		n = *part ? strlen(part) : 1;
+		room = input_room(&in, &size);
+		assert_true(room && size >= n);
+		memcpy(room, part, n);
+		input_added(&in, n);
+		for (int turns = 0;; turns++) {
+			bool last = random >> 31;
+			enum input_result got =
+				input_next(&in, last, i, &key);
+
+			assert_true(turns < 5000);
+			if (got == INPUT_EMPTY || (got == INPUT_MORE && !last))
+				break;
+			assert_true(got != INPUT_MORE);
+			assert_true(got != INPUT_KEY ||
+				    key.kind != KEYK_NONE);
+			assert_true(key.kind != KEYK_CHAR || key.ch >= 0x20);
+		}
+	}
+	input_release(&in);
+}
+
 /* --- what happens to it ------------------------------------------------ */
 
 static void any_size_is_a_size(void **state)
@@ -623,6 +667,7 @@ int main(void)
 		T(what_has_no_meaning_is_no_key),
 		T(pasted_text_is_no_key),
 		T(the_mouse_points),
+		T(any_bytes_are_read),
 		T(any_size_is_a_size),
 		T(it_stops_and_comes_back),
 		T(whatever_ends_it_puts_the_terminal_back),

@@ -101,11 +101,19 @@ EXTRA_PROGRAMS += tests/bench/view_bench
 tests_bench_view_bench_SOURCES = tests/bench/view_bench.c
 tests_bench_view_bench_LDADD = $(STORE_LIBS)
 EXTRA_DIST += tests/bench/big_store.py
-bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT)
+# What reading one answer costs.
+EXTRA_PROGRAMS += tests/bench/classify_bench
+tests_bench_classify_bench_SOURCES = tests/bench/classify_bench.c
+tests_bench_classify_bench_LDADD = $(CORE_LIBS)
+bench-classify: tests/bench/classify_bench$(EXEEXT)
+	tests/bench/classify_bench \
+	  $(top_srcdir)/share/profiles/generic-rest.json \
+	  $(top_srcdir)/tests/profiles/language.json
+bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT) bench-classify
 	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
 # Everything that the tests need, without running them.
 check-build: $(check_PROGRAMS) $(check_LIBRARIES)
-.PHONY: bench bench-console fuzz check-build screenshots
+.PHONY: bench bench-classify bench-console fuzz check-build screenshots
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # The simulated EDC.

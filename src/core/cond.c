@@ -151,10 +151,11 @@ static bool contains(struct span text, const char *part, bool fold)
 {
 	size_t n = strlen(part);
 
-	if (!fold)
+	if (!fold || !n)
 		return n <= text.n && memmem(text.p, text.n, part, n);
 	for (size_t i = 0; i + n <= text.n; i++)
-		if (!strncasecmp(text.p + i, part, n))
+		if (!((text.p[i] ^ part[0]) & ~0x20) &&
+		    !strncasecmp(text.p + i, part, n))
 			return true;
 	return false;
 }

@@ -10,7 +10,8 @@
 enum { COUNT_MAX = 20000, TITLE_CELLS = 12, FILTER_CELLS = 30 };
 
 enum { COL_STATE, COL_WHAT = OPS_WHAT_COLUMN, COL_FORM, COL_STUDY, COL_SITE,
-       COL_ENDPOINT, COL_TROUBLE, COL_ATTEMPTS, COL_AGE, COL_BACK, COL_WHO, COL_NOTES };
+       COL_ENDPOINT, COL_TROUBLE, COL_ATTEMPTS, COL_AGE, COL_BACK, COL_WHO,
+       COL_NOTES };
 
 const struct list_column ops_columns[] = {
 	[COL_STATE] = {.name = "state", .title = "", .width = 1, .order = -1},

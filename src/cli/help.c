@@ -42,9 +42,10 @@ void cli_help(const struct command *command, struct buf *out)
 		help_command(command, out);
 	} else {
 		buf_adds(out,
-"Usage: edcsync COMMAND [OPTION]... [ARGUMENT]...\n"
+"Usage: edcsync [COMMAND] [OPTION]... [ARGUMENT]...\n"
 "Deliver clinical-trial records to EDC systems, without losing one or writing\n"
-"one twice, and repair what did not go through.\n\nCommands:\n");
+"one twice, and repair what did not go through. Without a command: the console.\n"
+"\nCommands:\n");
 		for (const struct command *c = commands; c->name; c++)
 			buf_addf(out, "  %-18s%s\n", c->name, c->summary);
 	}

@@ -364,6 +364,8 @@ static void compare(struct run *r, bool looks)
 static void do_show(struct run *r, const char *arg)
 {
 	(void)arg;
+	if (r->vt.ended && WIFSIGNALED(r->vt.status))
+		wrong(r, "it died of signal %d", WTERMSIG(r->vt.status));
 	if (r->update && !r->vt.ended)
 		vt_settle_for(&r->vt, UPDATE_MS);
 	compare(r, false);
@@ -393,6 +395,20 @@ static const struct step {
 	{"colours", do_colours, false},
 };
 
+/* Nobody asked it to end: what it said last is worth reading. */
+static bool died(struct run *r, void (*next)(struct run *, const char *))
+{
+	struct buf tail = BUF_INIT;
+
+	if (!r->started || !r->vt.ended || next == do_ends || next == do_show)
+		return false;
+	vt_tail(&r->vt, 400, &tail);
+	wrong(r, "it ended by itself (%x):\n%s", r->vt.status,
+	      buf_text(&tail));
+	buf_release(&tail);
+	return true;
+}
+
 static void step(struct run *r, const char *line)
 {
 	size_t n = strcspn(line, " ");
@@ -404,6 +420,8 @@ static void step(struct run *r, const char *line)
 		    !strncmp(line, steps[i].name, n)) {
 			if (!steps[i].before && !r->started)
 				start(r);
+			if (died(r, steps[i].run))
+				return;
 			steps[i].run(r, line + n + (line[n] == ' '));
 			return;
 		}

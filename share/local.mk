@@ -96,3 +96,8 @@ uninstall-hook:
 	-for d in '$(casesdir)' '$(profilesdir)' '$(scenariosdir)' \
 	'$(demodir)' '$(examplesdir)' '$(pkgdatadir)'; do \
 	rmdir "$(DESTDIR)$$d" 2>/dev/null || :; done
+
+# The pictures of README (make screenshots).
+EXTRA_DIST += share/screenshots/attempts.svg \
+	share/screenshots/inspector.svg share/screenshots/overview.svg \
+	share/screenshots/rejected.svg

@@ -16,19 +16,22 @@
 #include "core/utf8.h"
 #include "vt.h"
 
-enum { CELL_W = 9, CELL_H = 19, FRAME = 14, BAR = 30 };
+enum { CELL_W = 9, CELL_H = 19, FRAME = 14, BAR = 30, GROUND = 0x14181f };
 
 static const struct picture {
 	const char *name;
 	int cols, rows;
-	const char *keys;		/* words with a space between */
+	const char *keys;		/* words with a space between: a key
+					 * (vt.h), 'text to be typed, or = to
+					 * let it be painted */
 	const char *wait;		/* must stand there; NULL: only rest */
 	int wait_ms;
 } pictures[] = {
-	{ "overview", 100, 28, "1", "may be there", 60000 },
-	{ "dead", 100, 28, "6", "There?", 30000 },
-	{ "attempts", 100, 28, "2", NULL, 0 },
-	{ "inspector", 100, 28, "6 Enter Enter ]", "client", 30000 },
+	{ "overview", 100, 28, "1", "down, probe in", 60000 },
+	{ "attempts", 100, 28, "2", "On the wire  1", 60000 },
+	{ "rejected", 100, 28, "7", "validation_failed", 60000 },
+	{ "inspector", 100, 28, "2 / 'attempts>=3 Enter = G = Enter = ]",
+	  "may have been written", 30000 },
 };
 
 static unsigned rgb_of(struct vt *vt, VTermColor c, unsigned otherwise)
@@ -53,33 +56,93 @@ static void put_char(FILE *f, uint32_t ch)
 	buf_release(&text);
 }
 
-/* One cell: its ground where it has one, its character where it has one. */
-static void put_cell(FILE *f, struct vt *vt, int row, int col)
+/* What a cell looks like: runs of equal looks become one text. */
+struct look {
+	unsigned fg, bg;
+	bool bold, underline;
+};
+
+static struct look look_of(struct vt *vt, const VTermScreenCell *c)
 {
-	VTermScreenCell c = vt_cell(vt, row, col);
-	unsigned fg = rgb_of(vt, c.fg, 0xd8dee9);
-	unsigned bg = rgb_of(vt, c.bg, 0x14181f);
-	int x = FRAME + col * CELL_W, y = BAR + row * CELL_H;
+	struct look l = { .fg = rgb_of(vt, c->fg, 0xd8dee9),
+			  .bg = rgb_of(vt, c->bg, GROUND),
+			  .bold = c->attrs.bold,
+			  .underline = c->attrs.underline };
 
-	if (c.attrs.reverse) {
-		unsigned swap = fg;
+	if (c->attrs.reverse) {
+		unsigned swap = l.fg;
 
-		fg = bg;
-		bg = swap;
+		l.fg = l.bg;
+		l.bg = swap;
 	}
-	if (bg != 0x14181f)
+	return l;
+}
+
+static bool same_look(const struct look *a, const struct look *b)
+{
+	return a->fg == b->fg && a->bg == b->bg && a->bold == b->bold &&
+	       a->underline == b->underline;
+}
+
+static bool is_blank(const VTermScreenCell *c)
+{
+	return !c->chars[0] || c->chars[0] == ' ';
+}
+
+/* Cells from..to of a row, all of one look. */
+static void put_run(FILE *f, struct vt *vt, int row, int from, int to,
+		    const struct look *l)
+{
+	int x = FRAME + from * CELL_W, y = BAR + row * CELL_H, last = from - 1;
+
+	if (l->bg != GROUND)
 		fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\""
-			" fill=\"#%06x\"/>\n", x, y, CELL_W * c.width, CELL_H,
-			bg);
-	if (!c.chars[0] || c.chars[0] == ' ' ||
-	    c.chars[0] == (uint32_t)-1)
+			" fill=\"#%06x\"/>\n", x, y, CELL_W * (to - from),
+			CELL_H, l->bg);
+	for (int col = from; col < to; col++) {
+		VTermScreenCell c = vt_cell(vt, row, col);
+
+		last = is_blank(&c) ? last : col;
+	}
+	if (last < from)
 		return;
-	fprintf(f, "<text x=\"%d\" y=\"%d\" fill=\"#%06x\"%s%s>", x,
-		y + 14, fg, c.attrs.bold ? " font-weight=\"bold\"" : "",
-		c.attrs.underline ? " text-decoration=\"underline\"" : "");
-	for (int i = 0; i < VTERM_MAX_CHARS_PER_CELL && c.chars[i]; i++)
-		put_char(f, c.chars[i]);
+	fprintf(f, "<text x=\"%d\" y=\"%d\" textLength=\"%d\" "
+		"xml:space=\"preserve\" fill=\"#%06x\"%s%s>", x, y + 14,
+		CELL_W * (last - from + 1), l->fg,
+		l->bold ? " font-weight=\"bold\"" : "",
+		l->underline ? " text-decoration=\"underline\"" : "");
+	for (int col = from; col <= last; col++) {
+		VTermScreenCell c = vt_cell(vt, row, col);
+
+		if (c.chars[0] == (uint32_t)-1)
+			continue;	/* right half of a wide one */
+		put_char(f, c.chars[0]);
+		for (int i = 1; i < VTERM_MAX_CHARS_PER_CELL && c.chars[i];
+		     i++)
+			put_char(f, c.chars[i]);
+	}
 	fprintf(f, "</text>\n");
+}
+
+static void put_row(FILE *f, struct vt *vt, int row)
+{
+	struct look run = { 0 };
+	int from = 0;
+
+	for (int col = 0; col <= vt->cols; col++) {
+		struct look l = run;
+
+		if (col < vt->cols) {
+			VTermScreenCell c = vt_cell(vt, row, col);
+
+			l = look_of(vt, &c);
+		}
+		if (col == vt->cols || (col > from && !same_look(&l, &run))) {
+			put_run(f, vt, row, from, col, &run);
+			from = col;
+		}
+		run = l;
+	}
 }
 
 static bool write_svg(struct vt *vt, const char *file)
@@ -102,8 +165,7 @@ static bool write_svg(struct vt *vt, const char *file)
 		fprintf(f, "<circle cx=\"%d\" cy=\"15\" r=\"5\" "
 			"fill=\"#3b4252\"/>\n", 20 + 18 * i);
 	for (int row = 0; row < vt->rows; row++)
-		for (int col = 0; col < vt->cols; col++)
-			put_cell(f, vt, row, col);
+		put_row(f, vt, row);
 	fprintf(f, "</svg>\n");
 	if (fclose(f) != 0) {
 		fprintf(stderr, "%s: %s\n", file, strerror(errno));
@@ -121,7 +183,12 @@ static void press(struct vt *vt, const char *keys)
 
 		buf_clear(&word);
 		buf_add(&word, at, n);
-		if (!vt_key(vt, buf_text(&word)))
+		if (*buf_text(&word) == '\'')
+			vt_type(vt, buf_text(&word) + 1);
+		else if (*buf_text(&word) == '=')
+			for (int i = 0; i < 20; i++)
+				vt_pump(vt, 50);
+		else if (!vt_key(vt, buf_text(&word)))
 			fprintf(stderr, "no such key: %s\n", buf_text(&word));
 		vt_settle(vt);
 		at += n + (at[n] == ' ');

@@ -360,9 +360,24 @@ static int run_instead(struct cli *cli, const char *name)
 	return code;
 }
 
-/* Nothing is set up: the way in. 0: there is a configuration now. */
+/* What init said stays on the screen until somebody wants the console. */
+static bool go_on(void)
+{
+	struct buf answer = BUF_INIT;
+	bool yes = terminal_ask("\nOpen the console now? [Y/n] ", false,
+				&answer) &&
+		   buf_text(&answer)[0] != 'n' && buf_text(&answer)[0] != 'N';
+
+	buf_release(&answer);
+	return yes;
+}
+
+/* Nothing is set up: the way in. Not over: there is a configuration now, and
+ * the console is wanted. */
 static int first_run(struct cli *cli, bool *over)
 {
+	int code;
+
 	fputs("There is no configuration yet, so there is no endpoint to send "
 	      "to.\n\n  d  the demo: a simulated EDC with an outage, in a "
 	      "folder of its own\n  i  init: a first configuration, question "
@@ -373,11 +388,17 @@ static int first_run(struct cli *cli, bool *over)
 		char c = buf_text(&answer)[0];
 
 		buf_release(&answer);
-		*over = c != 'i';
+		*over = true;
 		if (!given || c == 'q')
 			return EXIT_CONFIG;
-		if (c == 'd' || c == 'i')
-			return run_instead(cli, c == 'd' ? "demo" : "init");
+		if (c == 'd')
+			return run_instead(cli, "demo");
+		if (c != 'i')
+			continue;
+		code = run_instead(cli, "init");
+		/* 1: made, and something is left to do. */
+		*over = code > EXIT_PERSON || !cli->setup.config || !go_on();
+		return code;
 	}
 }
 
@@ -431,5 +452,5 @@ int cmd_console(struct cli *cli)
 		return code;
 	if (!cli->setup.config && !cli->setup.store_path)
 		code = first_run(cli, &over);
-	return code || over ? code : console_run(cli, &wish);
+	return over ? code : console_run(cli, &wish);
 }

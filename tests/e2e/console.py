@@ -280,6 +280,21 @@ def without_configuration_it_offers_a_way_in():
             c.keys("q\r")
             expect(c.end() == 78, c.status)
             c.clean()
+        with Console([EDCSYNC], env=env, rows=50) as c:
+            c.wait("d, i or q?")
+            c.keys("i\r")
+            for prompt, answer in (
+                    ("Endpoint [", ""), ("Title:", ""), ("Environment", ""),
+                    ("Profile", ""), ("Base URL:", "http://127.0.0.1:9/api"),
+                    ("Studies:", ""), ("Log-in", "none"),
+                    ("Unknown outcomes", ""), ("Write it?", ""),
+                    ("Test the endpoint now?", "no"),
+                    ("Open the console now?", "")):
+                c.wait(prompt)
+                c.keys(answer + "\r")
+            c.wait("1 Over", "my-edc", "here")
+            leave(c)
+        expect(os.path.exists(home + "/.config/edcsync/edcsync.db"), "store")
 
 
 def every_way_it_ends():

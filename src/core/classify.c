@@ -291,9 +291,17 @@ static const struct {
 		LAYER_ENGINE, "the engine stopped in the middle of it"},
 };
 
+/* The request had left by a connection that died; what failed is the next. */
+static bool by_another(const struct answer *a)
+{
+	return a->transport == TRANSPORT_REFUSED ||
+	       a->transport == TRANSPORT_DNS || a->transport == TRANSPORT_TLS;
+}
+
 bool classify_transport(struct opened *o)
 {
 	const struct answer *a = o->answer;
+	char why[160];
 	bool left = a->first_byte_left || a->status ||
 		a->transport == TRANSPORT_RESEND;
 
@@ -308,10 +316,12 @@ bool classify_transport(struct opened *o)
 			     transport_row[a->transport].why);
 		return true;
 	}
+	snprintf(why, sizeof(why), "%s%s", left && by_another(a) ?
+		 "the connection died after the send; then " : "",
+		 transport_row[a->transport].why);
 	classify_say(o, left ? VERDICT_UNKNOWN : VERDICT_RETRY,
 		     left ? transport_row[a->transport].after :
-		     transport_row[a->transport].before,
-		     transport_row[a->transport].why);
+		     transport_row[a->transport].before, why);
 	return true;
 }
 

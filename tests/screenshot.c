@@ -157,7 +157,7 @@ static bool write_svg(struct vt *vt, const char *file)
 	}
 	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
 		"height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"DejaVu "
-		"Sans Mono,Menlo,Consolas,monospace\" font-size=\"14\">\n"
+		"Sans Mono,Menlo,Consolas,monospace\" font-size=\"14.95\">\n"
 		"<rect width=\"%d\" height=\"%d\" rx=\"8\" "
 		"fill=\"#14181f\"/>\n", width, height, width, height, width,
 		height);

@@ -143,6 +143,14 @@ static const struct {
 	{ENDPOINT(",\n\"credential\": {\"kind\": \"bearer\", \"token_file\": "
 	 "\"t\", \"client_id\": \"c\"}"), 4,
 	 "\"client_id\" has no meaning for kind bearer"},
+	{ENDPOINT(",\n\"credential\": {\"kind\": \"session_login\", "
+	 "\"user\": \"u\"}"), 4, "kind session_login needs "
+	 "\"password_file\""},
+	{ENDPOINT(",\n\"credential\": {\"kind\": \"form_token\", "
+	 "\"token\": \"t\"}"), 4, "use \"token_file\""},
+	{ENDPOINT(",\n\"credential\": {\"kind\": \"form_token\", "
+	 "\"token_file\": \"t\", \"account\": \"7\"}"), 4,
+	 "\"account\" has no meaning for kind form_token"},
 	{ENDPOINT(",\n\"credential\": {\"kind\": "
 	 "\"oauth2_client_credentials\", \"client_id\": \"c\", "
 	 "\"client_secret_file\": \"s\", \"token_url\": "
@@ -248,6 +256,63 @@ static void binding_checks_the_mode(void **state)
 	profile_free(tag);
 }
 
+#define VENDOR(more) "{\"profile\": \"v\", \"version\": 1, " more "}"
+#define VAULT VENDOR("\"credentials\": [\"session_login\", \"bearer\"], " \
+	"\"login\": {\"request\": \"POST {base_url}/auth\", " \
+	"\"session\": {\"json\": \"/s\"}, \"account\": {\"json\": \"/v\"}}")
+#define OTHER VENDOR("\"login\": {\"request\": \"POST {base_url}/auth\", " \
+	"\"session\": {\"json\": \"/s\"}}")
+#define IN_BODY VENDOR("\"send\": {\"body\": {\"kind\": \"form\", " \
+	"\"fields\": {\"token\": \"{secret}\", \"data\": \"{payload}\"}}}")
+#define WITH(credential) ENDPOINT(", \"credential\": {" credential "}")
+#define LOG_IN "\"kind\": \"session_login\", \"user\": \"u\", " \
+	"\"password_file\": \"p\""
+
+static const struct {
+	const char *profile, *config;
+	const char *error, *warning;
+} bindings[] = {
+	{VAULT, WITH(LOG_IN ", \"account\": \"7\""), NULL, NULL},
+	{VAULT, WITH(LOG_IN), NULL, "\"account\" makes that a halt"},
+	{VAULT, WITH("\"kind\": \"none\""), NULL, "is not what the profile"},
+	{VAULT, WITH("\"kind\": \"form_token\", \"token_file\": \"t\""),
+	 "no place for a token", NULL},
+	{OTHER, WITH(LOG_IN), NULL, NULL},
+	{OTHER, WITH(LOG_IN ", \"token_url\": \"https://l.example\""),
+	 NULL, NULL},
+	{OTHER, WITH(LOG_IN ", \"token_url\": \"https://l.example\", "
+	 "\"account\": \"7\""), "account has no meaning", NULL},
+	{IN_BODY, WITH("\"kind\": \"form_token\", \"token_file\": \"t\""),
+	 NULL, NULL},
+	{IN_BODY, WITH("\"kind\": \"none\""), "which only form_token gives",
+	 NULL},
+	{IN_BODY, WITH("\"kind\": \"bearer\", \"token_file\": \"t\""),
+	 "which only form_token gives", NULL},
+	{VENDOR("\"title\": \"plain\""), WITH(LOG_IN),
+	 "does not say how to log in", NULL},
+};
+
+static void binding_checks_the_log_in(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++) {
+		struct profile *p = loaded(span_of(bindings[i].profile), "v");
+		struct findings f = {0};
+		struct config *c = parse(bindings[i].config, &f);
+		const char *want = bindings[i].error ? bindings[i].error :
+			bindings[i].warning;
+		bool ok = config_bind(c, 0, p, &f);
+
+		check_row(ok == !bindings[i].error && ok == !f.errors,
+			  "%zu: %s", i, f.n ? f.v[0].text : "?");
+		check_row(want ? f.n == 1 && strstr(f.v[0].text, want) :
+			  !f.n, "%zu: %s", i, f.n ? f.v[0].text : "nothing");
+		findings_release(&f);
+		config_free(c);
+		profile_free(p);
+	}
+}
+
 /* The target changes with address, account and mode, not with a title. */
 static void target_is_address_account_and_mode(void **state)
 {
@@ -260,6 +325,12 @@ static void target_is_address_account_and_mode(void **state)
 		ENDPOINT(", \"idempotency\": \"key\", \"credential\": "
 			 "{\"kind\": \"basic\", \"user\": \"u\", "
 			 "\"password_file\": \"f\"}"),
+		ENDPOINT(", \"idempotency\": \"key\", \"credential\": "
+			 "{\"kind\": \"session_login\", \"user\": \"u\", "
+			 "\"password_file\": \"f\"}"),
+		ENDPOINT(", \"idempotency\": \"key\", \"credential\": "
+			 "{\"kind\": \"session_login\", \"user\": \"u\", "
+			 "\"account\": \"7\", \"password_file\": \"f\"}"),
 		"{\"endpoints\": {\"e\": {\"profile\": \"p\", \"base_url\": "
 		"\"https://edc2.example.org/api\", \"idempotency\": "
 		"\"key\"}}}",
@@ -293,6 +364,7 @@ int main(void)
 		cmocka_unit_test(all_mistakes_are_told_at_once),
 		cmocka_unit_test(values_are_kept),
 		cmocka_unit_test(binding_checks_the_mode),
+		cmocka_unit_test(binding_checks_the_log_in),
 		cmocka_unit_test(target_is_address_account_and_mode),
 	};
 

@@ -68,7 +68,11 @@ static void one_way(struct setup *setup, const char *profile, int kind,
 	struct config *config;
 
 	assert_true(answer(in, named(in, "profile"), profile));
-	if (!answer(in, named(in, "credential"), cred_kind_name(kind)) ||
+	assert_int_equal(answer(in, named(in, "credential"),
+				cred_kind_name(kind)),
+			 config_credential_fits(setup_profile(setup, profile),
+						kind));
+	if (!init_given(in, named(in, "credential")) ||
 	    !answer(in, named(in, "idempotency"), idem_mode_name(mode))) {
 		init_free(in);
 		return;

@@ -25,6 +25,14 @@ static const struct {
 	{OK_ANSWER(",\"expires_in\":\"\""), 300000, true},
 	{OK_ANSWER(",\"expires_in\":99999999999"), 300000, true},
 	{OK_ANSWER(",\"expires_in\":[1]"), 300000, true},
+	{OK_ANSWER(",\"expires_in\":3600.0"), 3600000, false},
+	{OK_ANSWER(",\"expires_in\":3599.98"), 3599000, false},
+	{OK_ANSWER(",\"expires_in\":3.6e3"), 3600000, false},
+	{OK_ANSWER(",\"expires_in\":0.5"), 0, false},
+	{OK_ANSWER(",\"expires_in\":-0.5"), 300000, true},
+	{OK_ANSWER(",\"expires_in\":\"3600.0\""), 300000, true},
+	{OK_ANSWER(",\"expires_in\":9007199254740993"), 300000, true},
+	{OK_ANSWER(",\"expires_in\":true"), 300000, true},
 };
 
 static void lifetimes_are_read_with_care(void **state)
@@ -57,6 +65,10 @@ static const struct {
 	{TRANSPORT_TIMEOUT, 0, "", TOKEN_TROUBLE, HALT_NONE},
 	{TRANSPORT_DNS, 0, "", TOKEN_TROUBLE, HALT_NONE},
 	{TRANSPORT_TRUNCATED, 200, OK_ANSWER(""), TOKEN_TROUBLE, HALT_NONE},
+	{TRANSPORT_OK, 400, "{\"error\":\"temporarily_unavailable\"}",
+	 TOKEN_TROUBLE, HALT_NONE},
+	{TRANSPORT_OK, 400, "{\"error\":\"server_error\"}", TOKEN_TROUBLE,
+	 HALT_NONE},
 	{TRANSPORT_OK, 0, "", TOKEN_TROUBLE, HALT_NONE},
 	{TRANSPORT_OK, 503, "", TOKEN_TROUBLE, HALT_NONE},
 	{TRANSPORT_OK, 503, "{\"error\":\"invalid_client\"}", TOKEN_TROUBLE,

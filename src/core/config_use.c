@@ -107,9 +107,6 @@ static bool bind_credential(const struct config *config,
 
 	if (!config_credential_fits(p, k->kind))
 		wrong = unfit(p, k->kind);
-	else if (k->kind == CRED_SESSION && !k->token_url && !p->login.url)
-		wrong = "neither the profile nor token_url says where to log "
-			"in";
 	else if (k->account && !p->login.account.n)
 		wrong = "the profile cannot tell which account a log-in led "
 			"to: account has no meaning";

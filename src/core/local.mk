@@ -112,6 +112,13 @@ tests_test_settle_world_SOURCES = tests/test_settle_world.c \
 tests_test_settle_world_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_settle_world_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_session
+TESTS += tests/test_session
+tests_test_session_SOURCES = tests/test_session.c tests/profiles.h
+tests_test_session_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_session_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_session_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_backoff
 TESTS += tests/test_backoff
 tests_test_backoff_SOURCES = tests/test_backoff.c tests/check.h

@@ -283,11 +283,6 @@ bool profile_read_login(struct profile_load *l, uint32_t node, void *at)
 	login->present = true;
 	if (!profile_members(l, node, rows, ARRAY_SIZE(rows), login))
 		return false;
-	if (!login->session.n) {
-		profile_error(l, node, "\"session\" is missing: where the "
-			      "answer holds the session's id");
-		return false;
-	}
 	if (!login->header)
 		login->header = xstrdup("Authorization");
 	if (!login->value)

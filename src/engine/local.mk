@@ -25,6 +25,12 @@ tests_test_wire_SOURCES = tests/test_wire.c
 tests_test_wire_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_wire_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_wire_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_credential
+TESTS += tests/test_credential
+tests_test_credential_SOURCES = tests/test_credential.c tests/profiles.h
+tests_test_credential_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_credential_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_credential_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_step
 TESTS += tests/test_step
 tests_test_step_SOURCES = tests/test_step.c tests/step_sim.c tests/step_sim.h \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/words.h"
+#include "ui/amount.h"
 
 enum { GROW_LEAST = 6 };
 
@@ -197,13 +198,13 @@ void list_where(const struct list *l, struct buf *out)
 
 	if (!l->known)
 		return;
-	if (at > 0)
-		buf_addf(out, "%lld of ", (long long)at);
+	if (at > 0) {
+		amount_count(at, out);
+		buf_adds(out, " of ");
+	}
 	if (l->count >= 0)
-		buf_addf(out, "%lld%s", (long long)l->count,
-			 l->count_more ? "+" : "");
-	else
-		buf_adds(out, "...");
+		amount_count(l->count, out);
+	buf_adds(out, l->count < 0 ? "..." : l->count_more ? "+" : "");
 	if (l->all)
 		buf_adds(out, ", all chosen");
 	else if (l->marks)

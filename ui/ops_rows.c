@@ -122,6 +122,16 @@ static void fill(struct list_ask *ask, const struct view_op *row)
 
 /* --- pages ------------------------------------------------------------- */
 
+/* Of one state? Then who came into it last comes first; of several that is
+ * no index, and the newest come first. */
+static bool one_state(const char *filter)
+{
+	size_t word = strcspn(filter, " ");
+
+	return strncmp(filter, "state:", 6) == 0 &&
+	       !memchr(filter, ',', word);
+}
+
 bool ops_page_begin(struct ops_page *p, struct list_ask *ask,
 		    const struct work_room *room)
 {
@@ -141,9 +151,10 @@ bool ops_page_begin(struct ops_page *p, struct list_ask *ask,
 	}
 	p->page = (struct view_page){
 		.filter = p->filter,
-		.order = ask->order < 0 ? VIEW_SINCE :
-			 (enum view_order)ask->order,
-		.descending = ask->order < 0 || ask->descending,
+		.order = ask->order >= 0 ? (enum view_order)ask->order :
+			 one_state(text) ? VIEW_SINCE : VIEW_NEWEST,
+		.descending = ask->order < 0 ? one_state(text) :
+			      ask->descending,
 		.limit = ask->limit + 1, .last = ask->last,
 		.after = *ask->after ? ask->after : NULL,
 		.before = *ask->before ? ask->before : NULL,
@@ -227,7 +238,7 @@ static bool quick(const char *filter)
 {
 	const char *blank = strchr(filter, ' ');
 
-	if (strncmp(filter, "state:", 6) != 0 || strchr(filter, ','))
+	if (!one_state(filter) || strchr(filter, ','))
 		return false;
 	return !blank || (strncmp(blank, " group:", 7) == 0 &&
 			  !strchr(blank + 1, ' '));

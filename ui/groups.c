@@ -164,6 +164,8 @@ void groups_draw(struct panel *p, const struct area *a)
 
 	if (!is_flat(g)) {
 		draw_groups(g, a);
+		if (foot_due(g))	/* painted once a second, at least */
+			app_ask_soon(p->app);
 		return;
 	}
 	ops_title(&g->flat, a, g->kind->title, "not grouped (o)");

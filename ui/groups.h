@@ -35,6 +35,7 @@ struct foot {
 	} age[FOOT_AGES_MAX];
 	int ages, ages_left_out;
 	bool ages_known;
+	bool stale;			/* the store changed since */
 };
 
 struct groups {
@@ -97,6 +98,8 @@ void foot_cancel(struct groups *);
 /* Another filter: the group is made of less, or more. */
 void foot_forget(struct groups *);
 void foot_release(struct foot *);
+/* Not asked for a while, though the store changed: to be asked again. */
+bool foot_due(struct groups *);
 /* Rows it would like; draws in as many as it is given. */
 int foot_rows(const struct groups *);
 void foot_draw(const struct groups *, const struct area *);

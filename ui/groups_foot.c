@@ -121,8 +121,10 @@ static void ask_parts(struct groups *g, bool again)
 	if (!row || g->by == GROUPS_FLAT)
 		return;
 	if (strcmp(row->id, g->foot.group) == 0 &&
-	    (!again || now - g->foot.parts_ms < AGAIN_MS))
+	    (!again || now - g->foot.parts_ms < AGAIN_MS)) {
+		g->foot.stale |= again;
 		return;
+	}
 	j = job_new(g, TOPIC_PARTS);
 	snprintf(j->group, sizeof(j->group), "%s", row->id);
 	buf_adds(&filter, row->more);
@@ -182,9 +184,13 @@ static void ask_ages(struct groups *g)
 	int64_t now = app_now_ms(g->panel.app);
 	struct foot_job *j;
 
-	if (g->by == GROUPS_FLAT || work_busy(work, g, TOPIC_AGES) ||
-	    (g->foot.ages_known && now - g->foot.ages_ms < AGAIN_MS))
+	if (g->by == GROUPS_FLAT)
 		return;
+	if (work_busy(work, g, TOPIC_AGES) ||
+	    (g->foot.ages_known && now - g->foot.ages_ms < AGAIN_MS)) {
+		g->foot.stale = true;
+		return;
+	}
 	j = job_new(g, TOPIC_AGES);
 	j->job.run = run_ages;
 	j->job.done = ages_done;
@@ -203,8 +209,21 @@ void foot_forget(struct groups *g)
 	g->foot.group[0] = '\0';
 }
 
+bool foot_due(struct groups *g)
+{
+	int64_t now = app_now_ms(g->panel.app);
+	bool due = g->foot.stale && now - g->foot.parts_ms >= AGAIN_MS &&
+		   now - g->foot.ages_ms >= AGAIN_MS;
+
+	if (due)
+		g->foot.stale = false;
+	return due;
+}
+
 void foot_ask(struct groups *g, bool again)
 {
+	if (again)
+		g->foot.stale = false;
 	ask_parts(g, again);
 	if (again)
 		ask_ages(g);

@@ -287,6 +287,17 @@ static void do_ends(struct run *r, const char *arg)
 	buf_release(&words);
 }
 
+/* Wherever the script left it: asked to end it does, clean, and a sanitizer
+ * has nothing to say about it. */
+static void part(struct run *r)
+{
+	lint(r);
+	if (r->vt.ended || r->done)
+		return;
+	vt_signal(&r->vt, SIGTERM);
+	do_ends(r, "0");
+}
+
 static void do_copies(struct run *r, const char *arg)
 {
 	(void)arg;
@@ -494,7 +505,7 @@ void script_run(const char *file, bool update, struct script_scenes *scenes,
 				step(&r, line);
 		}
 	if (r.started && !r.done)
-		lint(&r);
+		part(&r);
 	if (update && !r.done && r.out.len)
 		write_anew(&r);
 	release(&r);

@@ -26,6 +26,7 @@
  *   colours yes|no                 is any colour set?
  *
  * After `show` and at the end all that was written is looked at (vt_lint).
+ * What has not ended by then is asked to (SIGTERM), with exit status 0.
  */
 #ifndef EDCSYNC_TESTS_SCRIPT_H
 #define EDCSYNC_TESTS_SCRIPT_H

@@ -156,10 +156,14 @@ static void read_all(struct inspect_job *j, struct work_room *room)
 	int64_t op;
 	int rc = view_op(v, j->op_id, &page, &in->row);
 
+	in->result = rc;
 	in->has_row = rc == ST_OK;
+	if (rc < 0)
+		in->error = xstrdup(view_error(v));
+	if (rc != ST_OK)
+		return;
 	op = in->row.op.op;
-	if (rc == ST_OK)
-		rc = view_attempts(v, op, take_attempt, in);
+	rc = view_attempts(v, op, take_attempt, in);
 	if (rc >= 0) {
 		int flying = view_flight(v, op, &in->flight);
 

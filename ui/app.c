@@ -150,12 +150,17 @@ static void refresh(struct app *app, int64_t now)
 	app_due(app, DUE_ASK | DUE_STATUS);
 }
 
-static void toasts_age(struct app *app, int64_t now)
+/* By the clock on the screen, which may be stepped: back, and they end. */
+static void toasts_age(struct app *app)
 {
+	int64_t now = app_now_ms(app);
+
 	for (int i = 0; i < TOASTS; i++) {
 		struct toast *t = &app->toast[i];
 
-		if (t->until_ms && t->until_ms <= now) {
+		if (t->until_ms && (t->until_ms <= now || t->until_ms - now >
+				    TOAST_MS + (int64_t)sizeof(t->text) *
+				    TOAST_MS_PER_CHAR)) {
 			t->until_ms = 0;
 			app_due(app, DUE_PAINT);
 		}
@@ -171,7 +176,7 @@ static void tick(struct app *app)
 		pulse_look(app);
 	}
 	refresh(app, now);
-	toasts_age(app, now);
+	toasts_age(app);
 	if (now - app->status_ms >= STATUS_MS)
 		app_due(app, DUE_STATUS);
 	if (at == app->second)
@@ -394,7 +399,7 @@ void app_toast(struct app *app, enum ui_role role, const char *fmt, ...)
 			(TOASTS - 1) * sizeof(app->toast[0]));
 	text_set(t->text, sizeof(t->text), buf_span(&text));
 	t->role = role;
-	t->until_ms = steady_ms() + TOAST_MS +
+	t->until_ms = app_now_ms(app) + TOAST_MS +
 		      (int64_t)strlen(t->text) * TOAST_MS_PER_CHAR;
 	buf_release(&text);
 	app_due(app, DUE_PAINT);

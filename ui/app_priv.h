@@ -29,7 +29,7 @@ enum {
 struct toast {
 	char text[TOAST_BYTES];
 	enum ui_role role;
-	int64_t until_ms;		/* steady; 0: free */
+	int64_t until_ms;		/* of the app's clock; 0: free */
 };
 
 struct app {

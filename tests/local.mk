@@ -61,6 +61,7 @@ E2E = \
 	tests/e2e/acts.py \
 	tests/e2e/bad_input.py \
 	tests/e2e/console.py \
+	tests/e2e/credentials.py \
 	tests/e2e/deliver.py \
 	tests/e2e/field.py \
 	tests/e2e/field_store.py \

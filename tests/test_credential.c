@@ -324,6 +324,33 @@ static void a_fresh_session_refused_halts(void **state)
 	close_scene();
 }
 
+/* Two of us under one name, and the vendor keeps one session: it ends before
+ * all had their turn. That blames none of them. */
+static void a_session_that_ends_early_rejects_nobody(void **state)
+{
+	(void)state;
+	open_scene(VAULT, SESSION);
+	for (int i = 1; i <= 4; i++)
+		send(i);
+	for (int done = 0; done < 4; done++) {
+		let_in("A");
+		for (int i = done; i < 4; i++)
+			answer(last(false), 200, i == done ? DONE : OVER);
+		pass(MINUTE);
+		for (int i = 1; i <= 4; i++) {
+			if (s.verdict[i] != VERDICT_REFRESH)
+				continue;
+			s.verdict[i] = VERDICT_COUNT;
+			send(i);
+		}
+	}
+	for (int i = 1; i <= 4; i++)
+		assert_int_equal(s.verdict[i], VERDICT_COMMIT);
+	assert_int_equal(s.log_ins, 4);
+	assert_int_equal(halted(), HALT_NONE);
+	close_scene();
+}
+
 static void idle_sessions_are_not_tried(void **state)
 {
 	(void)state;
@@ -514,6 +541,7 @@ int main(void)
 		cmocka_unit_test(sixty_four_expired_sessions_are_one_log_in),
 		cmocka_unit_test(a_late_refusal_spoils_nothing),
 		cmocka_unit_test(a_fresh_session_refused_halts),
+		cmocka_unit_test(a_session_that_ends_early_rejects_nobody),
 		cmocka_unit_test(idle_sessions_are_not_tried),
 		cmocka_unit_test(sessions_are_renewed_ahead),
 		cmocka_unit_test(log_ins_are_counted_by_the_minute),

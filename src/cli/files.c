@@ -36,15 +36,18 @@ bool embedded_profile(const struct embedded *file, char name[64])
 						n - skip - 5});
 }
 
-/* Reads to the end. False with errno; EFBIG when there is more than max. */
+/* Reads to the end. False with errno; EFBIG when there is more than max. It
+ * may be a secret: no copies are left behind of what fits into one room. */
 static bool read_all(int fd, size_t max, struct buf *out)
 {
-	char chunk[16384];
 	size_t total = 0;
 
 	for (;;) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		ssize_t n;
 
+		if (!out->cap || out->cap - out->len < 4096)
+			buf_reserve(out, 16384);
+		n = read(fd, out->p + out->len, out->cap - out->len - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -54,7 +57,8 @@ static bool read_all(int fd, size_t max, struct buf *out)
 			errno = EFBIG;
 			return false;
 		}
-		buf_add(out, chunk, (size_t)n);
+		out->len += (size_t)n;
+		out->p[out->len] = '\0';
 	}
 }
 

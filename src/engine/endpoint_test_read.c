@@ -38,13 +38,16 @@ static void token_granted(struct testing *t, const struct token_answer *ta)
 	bool session = k->kind == CRED_SESSION;
 	const char *scope = k->scope, *what = session ? "session" : "token";
 
+	const char *account = k->account ? k->account : "";
+	const char *of = k->account ? ", of account " : "";
+
 	if (ta->lifetime_ms > 0)
 		test_seen(t, TEST_LOG_IN, "a %s for %" PRId64 " s%s%s", what,
-			  ta->lifetime_ms / 1000, k->account ? ", account "
-			  : "", k->account ? k->account : "");
+			  ta->lifetime_ms / 1000, of, account);
 	else
-		test_seen(t, TEST_LOG_IN, "a %s%s", what, ta->lifetime_ms ?
-			  ", for how long is not said" : " for one use");
+		test_seen(t, TEST_LOG_IN, "a %s%s%s%s", what,
+			  ta->lifetime_ms ? ", for how long is not said"
+					  : " for one use", of, account);
 	if (session)
 		test_skipped(t, TEST_SCOPE, "this kind of log-in has none");
 	else if (scope && scope[0])
@@ -187,12 +190,14 @@ static void classify_fill(const struct testing *t, const char *method,
 static void judge_look_up(struct testing *t, const struct answer *a)
 {
 	const struct op *op = t->sought;
+	struct buf tag = BUF_INIT;
 	struct classify_in in;
 
 	classify_fill(t, op->method ? op->method : t->e->profile->method, &in);
-	lookup_read(&in, op->op_id, t->payload, op->sent_sha256[0] ?
-		    op->sent_sha256 : op->payload_sha256, a, &t->look,
-		    &t->verdict);
+	lookup_read(&in, lookup_tag(in.profile, op, &tag), t->payload,
+		    op->sent_sha256[0] ? op->sent_sha256 : op->payload_sha256,
+		    a, &t->look, &t->verdict);
+	buf_release(&tag);
 }
 
 static void judge_probe(struct testing *t, const struct answer *a)

@@ -5,6 +5,7 @@
 
 #include "core/backoff.h"
 
+#define SESSION_TRIES 10		/* sessions that end under one of us */
 #define CIRCUIT_ALERT_MS (15 * 60 * 1000)
 
 /* ---- halts -------------------------------------------------------------- */
@@ -202,21 +203,26 @@ static bool good(enum verdict v)
  * with it: the halt stands. Others did: the fault is this operation's alone
  * when it had brought a halt, when another was begun later and got through,
  * or the third time; else the token may have been revoked in between, and is
- * replaced once more.
+ * replaced once more. A vendor that says in so many words that the session is
+ * over blames no operation: somebody else logs in under the same name, and it
+ * is gone again before all had their turn.
  */
 static void judge_token(struct place *p, const struct transfer *t,
-			struct verdict_out *v)
+			const struct answer *a, struct verdict_out *v)
 {
 	const struct cred *c = &p->cred;
 	int64_t op = t->intent ? t->intent->op.op : 0;
+	bool over = p->config->credential.kind == CRED_SESSION &&
+		    a->status != 401;
 
 	if (v->verdict != VERDICT_HALT || v->halt != HALT_FRESH_TOKEN ||
 	    !op || c->good_version < t->token_version)
 		return;
 	v->halt = HALT_NONE;
-	if (op != p->state.halt_op && cred_times(p, op) < 2 &&
-	    c->good_version == t->token_version &&
-	    c->good_started_ms < t->started_ms) {
+	if (op != p->state.halt_op &&
+	    (over ? cred_times(p, op) < SESSION_TRIES :
+	     cred_times(p, op) < 2 && c->good_version == t->token_version &&
+	     c->good_started_ms < t->started_ms)) {
 		v->verdict = VERDICT_REFRESH;
 		text_set(v->rule, sizeof(v->rule), SPAN("token-revoked"));
 		return;
@@ -332,7 +338,7 @@ void halt_judge(struct engine_world *w, struct place *p, struct transfer *t,
 	int64_t op = t->intent ? t->intent->op.op : 0;
 	bool fresh = v->verdict == VERDICT_HALT && v->halt == HALT_FRESH_TOKEN;
 
-	judge_token(p, t, v);
+	judge_token(p, t, a, v);
 	judge_run(p, t, a, v);
 	judge_odd(w, p, t, a, v);
 	judge_pace(w, p, v);

@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include "core/timefmt.h"
+#include "engine/wipe.h"
 #include "engine/wire.h"
 
 #include <curl/curl.h>
@@ -67,7 +68,8 @@ static void global_init(void)
 {
 	struct sigaction old;
 
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, wipe_free,
+				 wipe_realloc, strdup, calloc) != CURLE_OK)
 		abort();
 	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
 		struct sigaction ignore;

@@ -468,6 +468,25 @@ static void take_location(struct opened *o)
 			    answer_header(o->answer, "Content-Location"));
 }
 
+/* Of the rules for sends, what is said of the log-in and the pace. */
+bool classify_envelope(struct opened *o)
+{
+	const struct rules *rules = &o->in->profile->rules;
+	struct cond_world world = classify_world(o);
+
+	for (size_t i = 0; i < rules->n; i++) {
+		enum verdict v = rules->v[i].verdict;
+
+		if ((v != VERDICT_REFRESH && v != VERDICT_PACE &&
+		     v != VERDICT_HALT) ||
+		    !cond_holds(&rules->v[i].when, &world))
+			continue;
+		apply_rule(o, &rules->v[i]);
+		return true;
+	}
+	return false;
+}
+
 void classify_send(const struct classify_in *in, const struct answer *answer,
 		   struct verdict_out *out)
 {
@@ -490,7 +509,8 @@ void classify_probe(const struct classify_in *in, const struct answer *answer,
 	struct opened o;
 
 	classify_open(&o, in, answer, out);
-	if (classify_transport(&o) || classify_access(&o))
+	if (classify_transport(&o) || classify_envelope(&o) ||
+	    classify_access(&o))
 		goto done;
 	if (status >= 200 && status < 300 && o.body != BODY_HTML)
 		classify_say(&o, VERDICT_COMMIT, "probe-good", "it answers");

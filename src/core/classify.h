@@ -87,6 +87,9 @@ bool classify_transport(struct opened *);
 bool classify_access(struct opened *);
 /* The profile's rules in order; false when none matches. */
 bool classify_rules(struct opened *, const struct rules *);
+/* Look-ups and probes: those of the rules for sends that say refresh, pace or
+ * halt; other vendors' envelopes say so in a 200, too. */
+bool classify_envelope(struct opened *);
 /* What rules and sources look at. */
 struct cond_world classify_world(struct opened *);
 /* Looks at the items, if it was not done; writes counts and list. */

@@ -280,6 +280,59 @@ void json_walk(const struct json *doc, uint32_t node, const char *pointer,
 		json_walk(doc, kid, star + 2, fn, ctx);
 }
 
+bool seek_parts(struct span s, struct span *name, struct span *word)
+{
+	const char *is = s.n > 4 ? memchr(s.p, '=', s.n) : NULL;
+
+	if (!is || s.p[0] != '[' || s.p[s.n - 1] != ']' || is == s.p + 1)
+		return false;
+	*name = (struct span){s.p + 1, (size_t)(is - s.p - 1)};
+	*word = (struct span){is + 1, (size_t)(s.p + s.n - 2 - is)};
+	return word->n > 0;
+}
+
+static bool has_word(const struct json *doc, uint32_t node, struct span name,
+		     struct span word)
+{
+	bool found = false;
+
+	for (uint32_t kid = json_is(doc, node, JSON_OBJECT) ?
+	     json_child(doc, node) : JSON_NONE; kid != JSON_NONE && !found;
+	     kid = json_next(doc, kid)) {
+		struct buf text = BUF_INIT;
+
+		json_key(doc, kid, &text);
+		found = span_eq(buf_span(&text), name);
+		buf_clear(&text);
+		found = found && json_string(doc, kid, &text) &&
+			span_eq(buf_span(&text), word);
+		buf_release(&text);
+	}
+	return found;
+}
+
+uint32_t json_seek(const struct json *doc, uint32_t node, const char *pointer)
+{
+	while (*pointer && node != JSON_NONE) {
+		struct span segment = {pointer + 1, strcspn(pointer + 1, "/")};
+		struct span name, word;
+
+		if (!seek_parts(segment, &name, &word)) {
+			node = json_pointer(doc, node, (struct span){pointer,
+							segment.n + 1});
+		} else if (json_is(doc, node, JSON_ARRAY)) {
+			node = json_child(doc, node);
+			while (node != JSON_NONE &&
+			       !has_word(doc, node, name, word))
+				node = json_next(doc, node);
+		} else if (!has_word(doc, node, name, word)) {
+			node = JSON_NONE;
+		}
+		pointer += segment.n + 1;
+	}
+	return node;
+}
+
 struct tally {
 	const struct cond *c;
 	int seen, passed;
@@ -492,18 +545,36 @@ static int64_t count_sent(const struct count_of *of,
 	return n;
 }
 
-static bool count_holds(const struct cond *c, const struct cond_world *w)
+/* A number, or the elements of a list (ids of what was taken). */
+static bool count_answered(const struct sources *answer,
+			   const struct cond_world *w, double *out)
 {
 	struct buf text = BUF_INIT;
+	bool ok = sources_find(answer, w, &text) &&
+		text_number(buf_span(&text), out);
+
+	buf_release(&text);
+	for (size_t i = 0; i < answer->n && !ok && w->doc; i++) {
+		uint32_t list = answer->v[i].kind == SOURCE_JSON ?
+			json_pointer(w->doc, w->item,
+				     span_of(answer->v[i].at)) : JSON_NONE;
+
+		ok = json_is(w->doc, list, JSON_ARRAY);
+		if (ok)
+			*out = w->doc->node[list].kids;
+	}
+	return ok;
+}
+
+static bool count_holds(const struct cond *c, const struct cond_world *w)
+{
 	int64_t sent = count_sent(c->count, w);
 	const char *word = "unknown";
 	double answered;
 
-	if (sent >= 0 && sources_find(&c->count->answer, w, &text) &&
-	    text_number(buf_span(&text), &answered))
+	if (sent >= 0 && count_answered(&c->count->answer, w, &answered))
 		word = answered < (double)sent ? "less" :
 			answered > (double)sent ? "more" : "equal";
-	buf_release(&text);
 	return value_in(c, span_of(word));
 }
 
@@ -581,8 +652,9 @@ static bool source_value(const struct source *s, const struct cond_world *w,
 
 	switch (s->kind) {
 	case SOURCE_JSON:
-		node = w->doc ? json_pointer(w->doc, w->item, span_of(s->at)) :
-			JSON_NONE;
+		node = !w->doc ? JSON_NONE : strstr(s->at, "/[") ?
+			json_seek(w->doc, w->item, s->at) :
+			json_pointer(w->doc, w->item, span_of(s->at));
 		return node != JSON_NONE && !json_is(w->doc, node, JSON_NULL) &&
 			node_text(w->doc, node, scratch, value);
 	case SOURCE_HEADER:

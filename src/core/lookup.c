@@ -1,4 +1,5 @@
 #include "core/lookup.h"
+#include "core/request.h"
 #include "core/utf8.h"
 
 #include <stdio.h>
@@ -99,7 +100,7 @@ static bool value_equal(const struct json *sent, uint32_t i,
 struct looking {
 	struct opened *o;
 	const struct profile *profile;
-	const char *op_id, *payload_sha256;
+	const char *tag, *payload_sha256;
 	struct span payload;
 	struct json sent;
 	bool sent_read;			/* tried */
@@ -143,6 +144,8 @@ static void compare(struct looking *l, uint32_t item)
 	const struct profile *p = l->profile;
 	struct buf hash = BUF_INIT;
 
+	if (!l->o->doc)			/* of XML nothing is compared */
+		return;
 	for (size_t i = 0; i < p->lookup.compare.n; i++)
 		if (!field_equal(l, item, p->lookup.compare.v[i]))
 			differs(l, p->lookup.compare.v[i]);
@@ -155,29 +158,49 @@ static void compare(struct looking *l, uint32_t item)
 	buf_release(&hash);
 }
 
-static bool has_tag(struct looking *l, uint32_t item)
-{
-	const struct text_list *tag = &l->profile->lookup.tag;
+/* A record of the list, in either kind of document. */
+struct item {
+	uint32_t node;
+	const void *xml;
+};
 
-	for (size_t i = 0; i < tag->n; i++)
-		if (json_string_is(l->o->doc, json_pointer(l->o->doc, item,
-					span_of(tag->v[i])), l->op_id))
-			return true;
-	return false;
+static struct cond_world world_of(struct looking *l, const struct item *item)
+{
+	struct cond_world w = classify_world(l->o);
+
+	w.item = item->node;
+	w.xml_item = item->xml;
+	return w;
 }
 
-/* The status word inside an item: sources read from a document's root, so
- * only their pointers are used here. */
-static void item_status(struct looking *l, uint32_t item, const char *id)
+static bool has_tag(struct looking *l, const struct item *item)
+{
+	const struct sources *tag = &l->profile->lookup.tag;
+	struct cond_world w = world_of(l, item);
+	struct buf text = BUF_INIT;
+	bool has = false;
+
+	for (size_t i = 0; i < tag->n && !has; i++) {
+		struct sources one = {&tag->v[i], 1};
+
+		buf_clear(&text);
+		has = sources_find(&one, &w, &text) &&
+			span_is(buf_span(&text), l->tag);
+	}
+	buf_release(&text);
+	return has;
+}
+
+static void item_status(struct looking *l, const struct item *item,
+			const char *id)
 {
 	const struct profile *p = l->profile;
+	struct cond_world w = world_of(l, item);
 	struct buf word = BUF_INIT;
 	struct span s;
 
-	for (size_t i = 0; i < p->lookup.status.n && !word.len; i++)
-		if (p->lookup.status.v[i].kind == SOURCE_JSON)
-			json_scalar(l->o->doc, json_pointer(l->o->doc, item,
-				span_of(p->lookup.status.v[i].at)), &word);
+	if (p->lookup.status.n)
+		sources_find(&p->lookup.status, &w, &word);
 	s = buf_span(&word);
 	if (text_list_has(&p->lookup.running, s, p->poll.fold)) {
 		l->state->running = true;
@@ -187,27 +210,20 @@ static void item_status(struct looking *l, uint32_t item, const char *id)
 	if (text_list_has(&p->lookup.refused, s, p->poll.fold))
 		l->state->refused = true;
 	if (text_list_has(&p->lookup.gone, s, p->poll.fold))
-		differs(l, p->lookup.status.v[0].at);
-	if (s.n) {
-		struct buf shown = BUF_INIT;
-
-		utf8_escape(&shown, (struct span){s.p, s.n < 64 ? s.n : 64},
-			    true);
-		text_set(l->o->out->word, sizeof(l->o->out->word),
-			 buf_span(&shown));
-		buf_release(&shown);
-	}
+		differs(l, "(status)");
+	if (s.n)
+		classify_text(l->o->out->word, sizeof(l->o->out->word), s);
 	buf_release(&word);
 }
 
-static void found_item(struct looking *l, uint32_t item)
+static void found_item(struct looking *l, const struct item *item)
 {
-	const char *pointer = l->profile->lookup.id;
+	struct cond_world w = world_of(l, item);
 	char id[LIMIT_ID_BYTES + 1] = "";
 	struct buf text = BUF_INIT;
 
-	if (pointer && json_scalar(l->o->doc, json_pointer(l->o->doc, item,
-						span_of(pointer)), &text))
+	if (l->profile->lookup.id.n &&
+	    sources_find(&l->profile->lookup.id, &w, &text))
 		classify_id(id, sizeof(id), buf_span(&text));
 	buf_release(&text);
 	if (l->state->found && id[0] && !strcmp(id, l->state->id))
@@ -217,21 +233,14 @@ static void found_item(struct looking *l, uint32_t item)
 		text_set(l->state->id, sizeof(l->state->id), span_of(id));
 	item_status(l, item, id);
 	if (!l->state->running && !l->state->refused)
-		compare(l, item);
+		compare(l, item->node);
 }
 
-/* The first of the pointers that shows a list. */
-static uint32_t items_of(const struct opened *o)
+static void one_item(struct looking *l, const struct item *item)
 {
-	const struct text_list *items = &o->in->profile->lookup.items;
-
-	for (size_t i = 0; i < items->n; i++) {
-		uint32_t node = json_pointer(o->doc, 0, span_of(items->v[i]));
-
-		if (json_is(o->doc, node, JSON_ARRAY))
-			return node;
-	}
-	return JSON_NONE;
+	l->state->items++;
+	if (has_tag(l, item))
+		found_item(l, item);
 }
 
 /* Link: <address>; rel="next" (RFC 8288), the only relation read. */
@@ -273,8 +282,8 @@ static enum paging paging(struct looking *l)
 {
 	struct opened *o = l->o;
 	const char *pointer = l->profile->lookup.next;
-	uint32_t node = pointer && json_is(o->doc, 0, JSON_OBJECT) ?
-		json_pointer(o->doc, 0, span_of(pointer)) : JSON_NONE;
+	uint32_t node = pointer && o->doc && json_is(o->doc, 0, JSON_OBJECT) ?
+		json_seek(o->doc, 0, pointer) : JSON_NONE;
 	struct span next = link_next(o->answer);
 	struct buf text = BUF_INIT;
 	bool ok = true;
@@ -333,24 +342,62 @@ static void conclude(struct looking *l, enum paging page)
 	text_set(o->out->job_id, sizeof(o->out->job_id), span_of(s->job_id));
 }
 
+static bool json_items(struct looking *l, const char *pointer)
+{
+	const struct json *doc = l->o->doc;
+	uint32_t list = doc ? json_pointer(doc, 0, span_of(pointer)) :
+		JSON_NONE;
+
+	if (!json_is(doc, list, JSON_ARRAY))
+		return false;
+	for (uint32_t kid = json_child(doc, list); kid != JSON_NONE;
+	     kid = json_next(doc, kid))
+		one_item(l, &(struct item){kid, NULL});
+	return true;
+}
+
+/* In XML an empty list and none look alike: there has to be an element. */
+static bool xml_items(struct looking *l, const struct xml_path *path)
+{
+	struct cond_world w = classify_world(l->o);
+	struct xml *xml = world_xml(&w);
+	struct xml_found found;
+	size_t n;
+
+	if (!xml)
+		return false;
+	xml_find(xml, path, NULL, &found);
+	n = found.n;
+	for (size_t i = 0; i < n; i++)
+		if (xml_found_node(&found, i))
+			one_item(l, &(struct item){0,
+				xml_found_node(&found, i)});
+	xml_found_release(&found);
+	return n > 0 && !xml_spoiled(xml);
+}
+
 static void read_items(struct looking *l)
 {
-	uint32_t items = l->o->doc ? items_of(l->o) : JSON_NONE;
+	const struct sources *items = &l->profile->lookup.items;
+	bool list = false;
 
-	if (items == JSON_NONE) {
+	for (size_t i = 0; i < items->n && !list; i++)
+		list = items->v[i].kind == SOURCE_XPATH ?
+			xml_items(l, items->v[i].path) :
+			items->v[i].kind == SOURCE_JSON &&
+			json_items(l, items->v[i].at);
+	if (!list && l->profile->lookup.empty) {
+		struct cond_world w = classify_world(l->o);
+
+		list = cond_holds(l->profile->lookup.empty, &w);
+	}
+	if (!list) {
 		classify_say(l->o, VERDICT_INCONCLUSIVE, "look-up-odd-shape",
 			     "the answer shows no list of records");
 		return;
 	}
 	l->state->pages++;
-	for (uint32_t kid = json_child(l->o->doc, items); kid != JSON_NONE;
-	     kid = json_next(l->o->doc, kid)) {
-		l->state->items++;
-		if (has_tag(l, kid))
-			found_item(l, kid);
-	}
 	conclude(l, paging(l));
-	json_release(&l->sent);
 }
 
 static void other_status(struct looking *l)
@@ -374,24 +421,42 @@ static void other_status(struct looking *l)
 	}
 }
 
-void lookup_read(const struct classify_in *in, const char *op_id,
+const char *lookup_tag(const struct profile *p, const struct op *op,
+		       struct buf *out)
+{
+	struct buf error = BUF_INIT;
+	bool ok = request_text(p->lookup.tag_is ? p->lookup.tag_is :
+			       "{op_id}", op, (struct span){NULL, 0}, out,
+			       &error);
+
+	buf_release(&error);
+	return ok && out->len ? buf_text(out) : NULL;
+}
+
+void lookup_read(const struct classify_in *in, const char *tag,
 		 struct span payload, const char *payload_sha256,
 		 const struct answer *answer, struct lookup_state *state,
 		 struct verdict_out *out)
 {
 	struct opened o;
-	struct looking l = {.o = &o, .profile = in->profile, .op_id = op_id,
+	struct looking l = {.o = &o, .profile = in->profile, .tag = tag,
 			    .payload_sha256 = payload_sha256,
 			    .payload = payload, .state = state};
 
-	assert(op_id && op_id[0] && in->profile->lookup.present);
+	assert(in->profile->lookup.present);
 	classify_open(&o, in, answer, out);
-	if (classify_transport(&o) || classify_access(&o)) {
+	if (classify_transport(&o) || classify_envelope(&o) ||
+	    classify_access(&o)) {
 		/* decided */
+	} else if (!tag || !tag[0]) {
+		classify_say(&o, VERDICT_INCONCLUSIVE, "look-up-no-tag",
+			     "the record lacks a part by which it is known "
+			     "at the vendor");
 	} else if (answer->status == 200) {
 		read_items(&l);
 	} else {
 		other_status(&l);
 	}
+	json_release(&l.sent);
 	classify_close(&o);
 }

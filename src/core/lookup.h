@@ -29,17 +29,24 @@ struct lookup_state {
 };
 
 /*
- * payload: what was sent (compared fields); payload_sha256: of the bytes
- * that were sent (op.sent_sha256), NULL or "" = not compared. Compared means:
- * every value sent is there and equal, whatever else the vendor adds; member
- * order and white space do not count, digits do. Verdict is one of FOUND,
+ * tag: what stands in the items of this operation: the op_id, or what the
+ * profile's tag_is makes of the record (lookup_tag); NULL: it cannot be told,
+ * and the look-up is inconclusive. payload: what was sent (compared fields);
+ * payload_sha256: of the bytes that were sent (op.sent_sha256), NULL or "" =
+ * not compared. Compared means: every value sent is there and equal, whatever
+ * else the vendor adds; member order and white space do not count, digits do.
+ * Of XML answers nothing is compared. Verdict is one of FOUND,
  * RUNNING, DIFFERS, SEVERAL, REJECT (the vendor shows it refused), ABSENT
  * (complete and of the expected shape), MORE_PAGES (next_page set),
  * INCONCLUSIVE, PACE, REFRESH, HALT, RETRY or UNKNOWN (transport).
  */
-void lookup_read(const struct classify_in *, const char *op_id,
+void lookup_read(const struct classify_in *, const char *tag,
 		 struct span payload, const char *payload_sha256,
 		 const struct answer *, struct lookup_state *,
 		 struct verdict_out *);
+
+/* Into out, which it borrows from; NULL when a part of it is absent. */
+const char *lookup_tag(const struct profile *, const struct op *,
+		       struct buf *out);
 
 #endif

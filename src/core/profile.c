@@ -133,12 +133,14 @@ static void lookup_release(struct profile *p)
 {
 	free(p->lookup.method);
 	free(p->lookup.url);
-	free(p->lookup.id);
+	free(p->lookup.tag_is);
+	sources_release(&p->lookup.id);
 	free(p->lookup.compare_under);
 	free(p->lookup.payload_sha256);
 	free(p->lookup.next);
-	text_list_release(&p->lookup.items);
-	text_list_release(&p->lookup.tag);
+	cond_free(p->lookup.empty);
+	sources_release(&p->lookup.items);
+	sources_release(&p->lookup.tag);
 	text_list_release(&p->lookup.running);
 	text_list_release(&p->lookup.refused);
 	text_list_release(&p->lookup.gone);
@@ -165,6 +167,7 @@ void profile_free(struct profile *p)
 	free(p->path);
 	free(p->method);
 	free(p->tag_pointer);
+	cond_free(p->tag_single);
 	free(p->rate.limit);
 	free(p->rate.remaining);
 	free(p->rate.reset);

@@ -203,6 +203,9 @@ struct profile {
 	char *path;			/* default path template */
 	char *method;			/* default method */
 	char *tag_pointer;		/* where op_id is spliced in, or NULL */
+	struct cond *tag_single;	/* of the payload: "[name=word]" makes
+					 * an object there, not a list of one;
+					 * or NULL */
 	char *tag_root, *tag_attribute;	/* the same in an XML payload */
 
 	struct item_levels items;	/* of the answer to a send */
@@ -237,9 +240,11 @@ struct profile {
 		bool present;
 		char *method, *url;	/* templates */
 		struct body_template body;	/* of the request */
-		struct text_list items;	/* pointers, tried in order */
-		struct text_list tag;	/* pointers inside an item */
-		char *id;
+		struct sources items;	/* tried in order: the pointer of a
+					 * list, or an XPath of its elements */
+		struct sources tag;	/* places inside an item */
+		char *tag_is;		/* template; NULL: {op_id} */
+		struct sources id;
 		struct sources status;	/* word inside an item */
 		struct text_list running, refused;
 		struct text_list gone;	/* removed, archived: it differs, a
@@ -248,6 +253,8 @@ struct profile {
 		char *compare_under;	/* pointer in the item under which
 					 * the payload stands, or NULL */
 		char *payload_sha256;	/* pointer in the item, or NULL */
+		struct cond *empty;	/* of an answer that shows no list:
+					 * there is nothing; or NULL */
 		char *next;		/* pointer to the next page, or NULL */
 		bool absent_404;
 		bool tag_stored;
@@ -322,6 +329,13 @@ struct cond_world {
 };
 bool cond_holds(const struct cond *, const struct cond_world *);
 void cond_release(struct cond *);
+/*
+ * A pointer in which a segment "[name=word]" stands for the element of a list
+ * whose member has that word, or for the object there if it has it.
+ */
+uint32_t json_seek(const struct json *, uint32_t node, const char *pointer);
+/* One of these segments taken apart; false: a plain one. */
+bool seek_parts(struct span segment, struct span *name, struct span *word);
 /* The body as XML, or NULL. */
 struct xml *world_xml(const struct cond_world *);
 void xml_lazy_release(struct xml_lazy *);
@@ -389,9 +403,11 @@ bool profile_regex(struct profile_load *, uint32_t node, size_t groups,
 /* Readers of whole members, for tables (at is what their name says). */
 profile_read_fn profile_read_text, profile_read_pointer, profile_read_texts,
 	profile_read_sources, profile_read_bool, profile_read_ms,
-	profile_read_request, profile_read_headers, profile_read_template;
+	profile_read_request, profile_read_headers, profile_read_template,
+	profile_read_item_place, profile_read_item_places;
 profile_read_fn profile_read_names, profile_read_body, profile_read_login,
-	profile_read_read_body, profile_read_levels, profile_read_xml_tag;
+	profile_read_read_body, profile_read_levels, profile_read_xml_tag,
+	profile_read_place, profile_read_cond;
 /* The short form of poll items as levels. */
 void profile_poll_levels(struct profile *);
 

@@ -297,7 +297,8 @@ static const struct profile_member send_rows[] = {
 	{"headers", profile_read_headers, AT(send_headers)},
 	{"method", profile_read_text, AT(method)},
 	{"path", profile_read_template, AT(path)},
-	{"tag", profile_read_pointer, AT(tag_pointer)},
+	{"tag", profile_read_place, AT(tag_pointer)},
+	{"tag_single", profile_read_cond, AT(tag_single)},
 	{"xml_tag", profile_read_xml_tag, AT(tag_root)},
 };
 SECTION(read_send, send_rows, (void)0)
@@ -340,9 +341,10 @@ SECTION(read_poll, poll_rows, p->poll.present = true)
 static const struct profile_member lookup_rows[] = {
 	{"request", profile_read_request, AT(lookup.method)},
 	{"body", profile_read_read_body, AT(lookup.body)},
-	{"items", read_pointers, AT(lookup.items)},
-	{"tag", read_pointers, AT(lookup.tag)},
-	{"id", profile_read_pointer, AT(lookup.id)},
+	{"items", profile_read_item_places, AT(lookup.items)},
+	{"tag", profile_read_item_places, AT(lookup.tag)},
+	{"tag_is", profile_read_template, AT(lookup.tag_is)},
+	{"id", profile_read_item_place, AT(lookup.id)},
 	{"status", profile_read_sources, AT(lookup.status)},
 	{"running", profile_read_texts, AT(lookup.running)},
 	{"refused", profile_read_texts, AT(lookup.refused)},
@@ -350,7 +352,8 @@ static const struct profile_member lookup_rows[] = {
 	{"compare", read_pointers, AT(lookup.compare)},
 	{"compare_under", profile_read_pointer, AT(lookup.compare_under)},
 	{"payload_sha256", profile_read_pointer, AT(lookup.payload_sha256)},
-	{"next", profile_read_pointer, AT(lookup.next)},
+	{"empty", profile_read_cond, AT(lookup.empty)},
+	{"next", profile_read_place, AT(lookup.next)},
 	{"absent_404", profile_read_bool, AT(lookup.absent_404)},
 	{"tag_stored", profile_read_bool, AT(lookup.tag_stored)},
 	{"pages_max", read_count, AT(lookup.pages_max)},

@@ -403,3 +403,46 @@ bool profile_read_template(struct profile_load *l, uint32_t node, void *at)
 	return profile_read_text(l, node, at) &&
 		(!*out || profile_template(l, node, *out, ""));
 }
+
+/* A text is a pointer; else a source. */
+static bool one_place(struct profile_load *l, uint32_t node,
+		      struct source *out)
+{
+	if (!json_is(l->doc, node, JSON_STRING))
+		return one_source(l, node, out);
+	out->kind = SOURCE_JSON;
+	return profile_read_place(l, node, &out->at);
+}
+
+bool profile_read_item_place(struct profile_load *l, uint32_t node, void *at)
+{
+	struct sources *out = at;
+
+	if (json_is(l->doc, node, JSON_ARRAY))
+		return profile_read_item_places(l, node, at);
+	sources_release(out);
+	if (json_is(l->doc, node, JSON_NULL))
+		return true;
+	out->v = xcalloc(1, sizeof(*out->v));
+	out->n = 1;
+	return one_place(l, node, out->v);
+}
+
+bool profile_read_item_places(struct profile_load *l, uint32_t node, void *at)
+{
+	struct sources made = {0};
+	bool ok = true;
+
+	if (!json_is(l->doc, node, JSON_ARRAY)) {
+		profile_error(l, node, "a list of pointers, or of {\"xpath\": "
+			      "expression}, was expected here");
+		return false;
+	}
+	made.v = xcalloc(l->doc->node[node].kids, sizeof(*made.v));
+	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
+	     kid = json_next(l->doc, kid))
+		ok = one_place(l, kid, &made.v[made.n++]) && ok;
+	sources_release(at);
+	*(struct sources *)at = made;
+	return ok;
+}

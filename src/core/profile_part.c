@@ -233,7 +233,7 @@ static bool read_login_body(struct profile_load *l, uint32_t node, void *at)
 
 /* ---- log-in ---- */
 
-static bool read_cond(struct profile_load *l, uint32_t node, void *at)
+bool profile_read_cond(struct profile_load *l, uint32_t node, void *at)
 {
 	struct cond **out = at;
 
@@ -267,11 +267,11 @@ bool profile_read_login(struct profile_load *l, uint32_t node, void *at)
 		{"session", profile_read_sources, LOGIN(session)},
 		{"header", profile_read_text, LOGIN(header)},
 		{"value", profile_read_text, LOGIN(value)},
-		{"ok", read_cond, LOGIN(ok)},
-		{"locked", read_cond, LOGIN(locked)},
-		{"failed", read_cond, LOGIN(failed)},
-		{"password", read_cond, LOGIN(password)},
-		{"throttled", read_cond, LOGIN(throttled)},
+		{"ok", profile_read_cond, LOGIN(ok)},
+		{"locked", profile_read_cond, LOGIN(locked)},
+		{"failed", profile_read_cond, LOGIN(failed)},
+		{"password", profile_read_cond, LOGIN(password)},
+		{"throttled", profile_read_cond, LOGIN(throttled)},
 		{"account", profile_read_sources, LOGIN(account)},
 		{"lifetime_s", profile_read_sources, LOGIN(lifetime_s)},
 		{"lifetime_ms", profile_read_ms, LOGIN(lifetime_ms)},
@@ -512,6 +512,32 @@ void profile_poll_levels(struct profile *p)
 		out->v[out->n].again = true;
 		out->v[out->n++].by = ITEM_REFUSED;
 	}
+}
+
+/* ---- "/identifier/[system=urn:x]/value" ---- */
+
+/* A pointer in which "[name=word]" stands behind a member and before one. */
+bool profile_read_place(struct profile_load *l, uint32_t node, void *at)
+{
+	char **out = at;
+	bool before = true;
+
+	if (!profile_read_pointer(l, node, at))
+		return false;
+	for (const char *p = *out; p && *p;) {
+		struct span segment = {p + 1, strcspn(p + 1, "/")}, name, word;
+		bool element = seek_parts(segment, &name, &word);
+
+		p += 1 + segment.n;
+		if ((element && (before || !*p)) ||
+		    (!element && segment.n && segment.p[0] == '[')) {
+			profile_error(l, node, "\"%s\": [name=word] stands "
+				      "between two members", *out);
+			return false;
+		}
+		before = element;
+	}
+	return true;
 }
 
 /* ---- "xml_tag": "/ODM/@FileOID" ---- */

@@ -629,49 +629,85 @@ bool request_poll(struct request *r, const struct endpoint_config *e,
 
 /* ---- the tag inside the payload ---- */
 
-/* Goes in right behind the brace, so that no other byte moves. */
-static void splice_at(const struct json *doc, uint32_t object,
-		      const char *pointer, const char *op_id, struct buf *out)
+/* The value at the pointer's end, in all that has to be made around it. */
+static void made(struct buf *out, const char *pointer, const char *op_id,
+		 bool single)
 {
-	struct buf text = BUF_INIT;
-	struct span raw = json_raw(doc, object);
-	size_t at = (size_t)(raw.p - doc->text) + 1;
-	int depth = 0;
+	struct buf end = BUF_INIT;	/* of what was opened, backwards */
+	bool list = false;
 
 	while (*pointer) {
-		size_t n = strcspn(pointer + 1, "/");
+		struct span segment = {pointer + 1, strcspn(pointer + 1, "/")};
+		struct span name, word;
 
-		if (depth++)
-			buf_addc(&text, '{');
-		json_quote(&text, (struct span){pointer + 1, n});
-		buf_addc(&text, ':');
-		pointer += n + 1;
+		pointer += 1 + segment.n;
+		if (seek_parts(segment, &name, &word)) {
+			buf_adds(out, single ? "{" : "[{");
+			json_quote(out, name);
+			buf_addc(out, ':');
+			json_quote(out, word);
+			buf_addc(out, ',');
+			if (!single)
+				buf_addc(&end, ']');
+			buf_addc(&end, '}');
+			list = true;
+			continue;
+		}
+		if (!list)
+			buf_addc(out, '{');
+		if (!list)
+			buf_addc(&end, '}');
+		json_quote(out, segment);
+		buf_addc(out, ':');
+		list = false;
 	}
-	assert(depth > 0);
-	json_quote(&text, span_of(op_id));
-	while (--depth > 0)
-		buf_addc(&text, '}');
-	if (json_child(doc, object) != JSON_NONE)
-		buf_addc(&text, ',');
+	json_quote(out, span_of(op_id));
+	while (end.len)
+		buf_addc(out, end.p[--end.len]);
+	buf_release(&end);
+}
+
+/* Goes in right behind the first brace, so that no other byte moves: what
+ * was made stands without its own outer brace or bracket. */
+static void splice_at(const struct json *doc, uint32_t node,
+		      const char *pointer, const char *op_id, bool single,
+		      struct buf *out)
+{
+	struct buf text = BUF_INIT;
+	struct span raw = json_raw(doc, node);
+	size_t at = (size_t)(raw.p - doc->text) + 1;
+
+	made(&text, pointer, op_id, single);
+	assert(text.len > 2);
+	if (json_child(doc, node) != JSON_NONE)
+		text.p[text.len - 1] = ',';
+	else
+		text.len--;
 	buf_add(out, doc->text, at);
-	buf_addspan(out, buf_span(&text));
+	buf_add(out, text.p + 1, text.len - 1);
 	buf_add(out, doc->text + at, doc->len - at);
 	buf_release(&text);
 }
 
 /* Down as far as the payload has it; the rest is made. */
-static bool splice(const struct json *doc, const char *pointer,
+static bool splice(const struct json *doc, const char *pointer, bool single,
 		   const char *op_id, struct buf *out, struct buf *error)
 {
 	uint32_t node = 0;
 
-	while (json_is(doc, node, JSON_OBJECT)) {
-		size_t n = strcspn(pointer + 1, "/") + 1;
-		uint32_t kid = json_pointer(doc, node,
-					    (struct span){pointer, n});
+	while (json_is(doc, node, JSON_OBJECT) ||
+	       (!single && json_is(doc, node, JSON_ARRAY) &&
+		pointer[1] == '[')) {
+		char *step = xstrndup(pointer, strcspn(pointer + 1, "/") + 1);
+		size_t n = strlen(step);
+		uint32_t kid = json_seek(doc, node, step);
 
+		free(step);
+		if (json_is(doc, node, JSON_OBJECT) && pointer[1] == '[' &&
+		    kid == JSON_NONE)
+			break;
 		if (kid == JSON_NONE) {
-			splice_at(doc, node, pointer, op_id, out);
+			splice_at(doc, node, pointer, op_id, single, out);
 			return true;
 		}
 		if (!pointer[n]) {
@@ -692,6 +728,8 @@ bool request_splice_tag(const struct profile *p, struct span payload,
 			const char *op_id, struct buf *out, struct buf *error)
 {
 	struct json doc = {0};
+	struct answer none = {0};
+	struct cond_world w = {.answer = &none, .doc = &doc, .method = "POST"};
 	bool ok;
 
 	assert(p->tag_pointer && p->tag_pointer[0] == '/');
@@ -700,7 +738,8 @@ bool request_splice_tag(const struct profile *p, struct span payload,
 		buf_addf(error, "the profile puts its tag into a JSON object, "
 			 "and the payload is none: %s", doc.error.text);
 	else
-		ok = splice(&doc, p->tag_pointer, op_id, out, error);
+		ok = splice(&doc, p->tag_pointer, p->tag_single &&
+			    cond_holds(p->tag_single, &w), op_id, out, error);
 	json_release(&doc);
 	return ok;
 }

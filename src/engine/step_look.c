@@ -31,17 +31,18 @@ bool look_answer(struct engine_world *w, struct transfer *t,
 {
 	struct place *p = &w->place[t->endpoint];
 	const struct op *op = &t->intent->op;
-	struct buf payload = BUF_INIT;
+	struct buf payload = BUF_INIT, tag = BUF_INIT;
 	struct classify_in in;
 
 	assert(t->kind == ATTEMPT_LOOK_UP);
 	answer_classify_in(w, p, t, &in);
 	in.payload = body_payload(&in.profile->body, op,
 				  buf_span(&t->intent->payload), &payload);
-	lookup_read(&in, op->op_id, in.payload,
+	lookup_read(&in, lookup_tag(in.profile, op, &tag), in.payload,
 		    op->sent_sha256[0] ? op->sent_sha256 : op->payload_sha256,
 		    a, &t->lookup, v);
 	buf_release(&payload);
+	buf_release(&tag);
 	if (v->verdict == VERDICT_MORE_PAGES) {
 		if (next_page(w, t, v))
 			return true;

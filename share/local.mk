@@ -1,11 +1,19 @@
 # Compiled in, and installed below $(pkgdatadir).
 EMBEDDED =
 EMBEDDED += edcsync.example.json
+EMBEDDED += profiles/castor.json
+EMBEDDED += profiles/castor-reports.json
 EMBEDDED += profiles/generic-rest.json
+EMBEDDED += profiles/medidata-rave.json
 EMBEDDED += profiles/metadata-tag.json
+EMBEDDED += profiles/oracle-clinical.json
 EMBEDDED += profiles/profile.schema.json
+EMBEDDED += profiles/cases/castor.json
+EMBEDDED += profiles/cases/castor-reports.json
 EMBEDDED += profiles/cases/generic-rest.json
+EMBEDDED += profiles/cases/medidata-rave.json
 EMBEDDED += profiles/cases/metadata-tag.json
+EMBEDDED += profiles/cases/oracle-clinical.json
 EMBEDDED += demo/visits.jsonl
 EMBEDDED += scenarios/chaos.json
 EMBEDDED += scenarios/forgetful.json

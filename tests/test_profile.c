@@ -53,6 +53,25 @@ static void metadata_tag_keeps_its_cases(void **state)
 	cases("metadata-tag");
 }
 
+static void medidata_rave_keeps_its_cases(void **state)
+{
+	(void)state;
+	cases("medidata-rave");
+}
+
+static void oracle_clinical_keeps_its_cases(void **state)
+{
+	(void)state;
+	cases("oracle-clinical");
+}
+
+static void castor_keeps_its_cases(void **state)
+{
+	(void)state;
+	cases("castor");
+	cases("castor-reports");
+}
+
 /* tests/profiles/language.json has every word of the language. */
 static void the_language_keeps_its_cases(void **state)
 {
@@ -537,6 +556,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(generic_rest_keeps_its_cases),
 		cmocka_unit_test(metadata_tag_keeps_its_cases),
+		cmocka_unit_test(medidata_rave_keeps_its_cases),
+		cmocka_unit_test(oracle_clinical_keeps_its_cases),
+		cmocka_unit_test(castor_keeps_its_cases),
 		cmocka_unit_test(the_language_keeps_its_cases),
 		cmocka_unit_test(a_case_that_fails_is_told),
 		cmocka_unit_test(mistakes_name_file_line_and_rule),

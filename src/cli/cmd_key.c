@@ -6,6 +6,7 @@
 #include "core/canon.h"
 #include "core/hash.h"
 #include "core/json.h"
+#include "core/xml.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,27 +43,48 @@ static struct span trimmed(struct span s)
 	return s;
 }
 
+/* XML by its canonical form, as `submit` takes payload_text and _file. */
+static bool canonical_of(struct cli *cli, struct span text,
+			 struct buf *canonical, int *code)
+{
+	struct json doc = {0};
+	struct buf error = BUF_INIT;
+	bool ok;
+
+	if (xml_looks_like(text)) {
+		ok = xml_canonical(text, canonical, &error);
+		if (!ok)
+			*code = cli_fail(cli, EXIT_DATA, "payload: %s",
+					 buf_text(&error));
+		buf_release(&error);
+		return ok;
+	}
+	ok = json_parse(&doc, text.p, text.n, JSON_PYTHON);
+	if (ok)
+		canon_json(&doc, 0, canonical);
+	else
+		*code = cli_fail(cli, EXIT_DATA, "payload, line %d, column "
+				 "%d: %s", doc.error.line, doc.error.column,
+				 doc.error.text);
+	json_release(&doc);
+	return ok;
+}
+
 static int key_compute(struct cli *cli, struct span text,
 		       const struct record *scope)
 {
-	struct json doc = {0};
 	struct buf canonical = BUF_INIT, form = BUF_INIT;
 	sha256_hex key;
 	int code = EXIT_DONE;
 
-	if (!json_parse(&doc, text.p, text.n, JSON_PYTHON)) {
-		code = cli_fail(cli, EXIT_DATA, "payload, line %d, column %d: %s",
-				doc.error.line, doc.error.column,
-				doc.error.text);
-	} else {
-		canon_json(&doc, 0, &canonical);
+	if (canonical_of(cli, text, &canonical, &code)) {
 		canon_form(scope->event_oid, scope->event_repeat,
 			   scope->form_oid, scope->form_repeat, &form);
 		canon_key(scope->study_oid, scope->subject_key,
 			  buf_span(&form), buf_span(&canonical), 1, key);
-		key_print(cli, buf_span(&canonical), trimmed(text), key);
+		key_print(cli, buf_span(&canonical), xml_looks_like(text) ?
+			  text : trimmed(text), key);
 	}
-	json_release(&doc);
 	buf_release(&canonical);
 	buf_release(&form);
 	return code;

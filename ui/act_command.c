@@ -4,32 +4,16 @@
 
 #include <string.h>
 
+#include "core/words.h"
+
 enum { IDS_ON_LINE = 8, IDS_MAX = 500 };
-
-static void quote(struct buf *out, const char *text)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-
-	if (*text && strspn(text, plain) == strlen(text)) {
-		buf_adds(out, text);
-		return;
-	}
-	buf_addc(out, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addc(out, *text);
-	buf_addc(out, '\'');
-}
 
 static void option(struct buf *out, const char *name, const char *value)
 {
 	if (!value || !*value)
 		return;
 	buf_addf(out, " --%s=", name);
-	quote(out, value);
+	words_shell(out, value);
 }
 
 static bool on_endpoint(enum act_verb verb)
@@ -47,7 +31,7 @@ static void ids_before(const struct target *t, struct buf *out)
 	buf_adds(out, "printf '%s\\n'");
 	for (size_t i = 0; i < n; i++) {
 		buf_addc(out, ' ');
-		quote(out, t->item[i].op_id);
+		words_shell(out, t->item[i].op_id);
 	}
 	if (n < t->n)
 		buf_addf(out, " ... and %zu more", t->n - n);
@@ -60,7 +44,7 @@ static void which(const struct run_command *c, struct buf *out)
 
 	if (on_endpoint(c->verb)) {
 		buf_addc(out, ' ');
-		quote(out, t->endpoint ? t->endpoint : "ENDPOINT");
+		words_shell(out, t->endpoint ? t->endpoint : "ENDPOINT");
 	} else if (t->kind == TARGET_FILTER) {
 		option(out, "filter", t->filter);
 	} else if (t->n > IDS_ON_LINE) {
@@ -68,7 +52,7 @@ static void which(const struct run_command *c, struct buf *out)
 	} else {
 		for (size_t i = 0; i < t->n; i++) {
 			buf_addc(out, ' ');
-			quote(out, t->item[i].op_id);
+			words_shell(out, t->item[i].op_id);
 		}
 	}
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/words.h"
 #include "ui/amount.h"
 #include "ui/ops_rows.h"
 
@@ -383,7 +384,7 @@ void groups_command_line(struct panel *p, struct buf *out)
 			buf_addf(&filter, " %s", shown(g)->person_filter);
 	}
 	buf_addf(out, "%s list ", app_world(p->app)->program);
-	ops_quote(out, buf_text(&filter));
+	words_shell(out, buf_text(&filter));
 	buf_release(&filter);
 }
 

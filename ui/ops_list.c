@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/words.h"
+
 struct ops_list {
 	struct panel panel;
 	char *title;			/* owned, raw */
@@ -71,7 +73,7 @@ static void command_line(struct panel *p, struct buf *out)
 
 	list_filter(&o->list, &filter);
 	buf_addf(out, "%s list ", app_world(p->app)->program);
-	ops_quote(out, buf_text(&filter));
+	words_shell(out, buf_text(&filter));
 	buf_release(&filter);
 }
 

@@ -299,24 +299,6 @@ bool ops_takes(const struct panel *p, enum action action)
 	       (action >= ACTION_COUNT || (p->ops->can >> action & 1));
 }
 
-void ops_quote(struct buf *out, const char *text)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-
-	if (*text && strspn(text, plain) == strlen(text)) {
-		buf_adds(out, text);
-		return;
-	}
-	buf_addc(out, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addc(out, *text);
-	buf_addc(out, '\'');
-}
-
 bool ops_rows_sort(struct list *l, const char *column, struct buf *error)
 {
 	bool same = l->order >= 0 && column &&

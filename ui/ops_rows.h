@@ -48,8 +48,6 @@ void ops_rows_copy(const struct list *, struct buf *);
 /* Is the key one for the panel's list? What it cannot is the app's, and so is
  * holding the screen still. */
 bool ops_takes(const struct panel *, enum action);
-/* A word of the shell, quoted where it needs it. */
-void ops_quote(struct buf *, const char *text);
 /* `:sort` on a list; false with a sentence that names the columns. */
 bool ops_rows_sort(struct list *, const char *column, struct buf *error);
 

@@ -362,7 +362,7 @@ static void command_line(struct panel *p, struct buf *out)
 
 	list_filter(&((struct polls *)p)->list, &filter);
 	buf_addf(out, "%s list ", app_world(p->app)->program);
-	ops_quote(out, buf_text(&filter));
+	words_shell(out, buf_text(&filter));
 	buf_release(&filter);
 }
 

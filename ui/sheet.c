@@ -580,8 +580,8 @@ static bool target(struct panel *p, struct target *t)
 
 static void command_line(struct panel *p, struct buf *out)
 {
-	buf_addf(out, "%s find '%s'", app_world(p->app)->program,
-		 ((struct sheet_panel *)p)->text);
+	buf_addf(out, "%s find ", app_world(p->app)->program);
+	words_shell(out, ((struct sheet_panel *)p)->text);
 }
 
 static void copy(struct panel *p, struct buf *out)

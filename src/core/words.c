@@ -205,3 +205,21 @@ void words_op(const struct op *op, const char *why,
 		words_moving(why, text);
 	words_origin(op, text);
 }
+
+void words_shell(struct buf *out, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+
+	if (*text && strspn(text, plain) == strlen(text)) {
+		buf_adds(out, text);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addc(out, *text);
+	buf_addc(out, '\'');
+}

@@ -31,6 +31,9 @@ void words_age(int64_t since_ms, int64_t now_ms, struct buf *);
 /* "+01:00" */
 void words_zone(int offset_min, struct buf *);
 
+/* A word of the shell, quoted where it needs it. */
+void words_shell(struct buf *, const char *text);
+
 /* Plain sentences a person can read out on the phone: where it is, what
  * follows, what the listener need not do. check, show: how that is done here
  * ("c", "edcsync check 01JF..."). Ends without a newline. */

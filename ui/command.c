@@ -305,9 +305,8 @@ static bool run_group(struct app *app, const char *args, struct buf *error)
 
 static void signed_in(struct app *app, void *ctx)
 {
-	(void)ctx;
-	app_toast(app, UI_OK, "signed in: %s",
-		  session_printed_name(app->session));
+	(void)ctx;			/* who it is stands in line 0 now */
+	app_paint_soon(app);
 }
 
 static bool run_signin(struct app *app, const char *args, struct buf *error)

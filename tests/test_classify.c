@@ -219,6 +219,34 @@ static void hostile_ids_are_dropped(void **state)
 	}
 }
 
+/* What an XPath could not look through is not "absent". */
+static void a_costly_answer_concludes_nothing(void **state)
+{
+	static const char text[] = "{\"profile\": \"v\", \"version\": 1, "
+		"\"rules\": [{\"name\": \"fine\", \"if\": {\"not\": {\"xpath\": "
+		"\"//b[count(//b) = 1]\", \"exists\": true}}, \"verdict\": "
+		"\"commit\"}]}";
+	struct profile *p = loaded(SPAN(text), "v.json");
+	struct classify_in in = {.profile = p, .method = "POST"};
+	struct buf body = BUF_INIT;
+	struct answer a = {.status = 200, .body = SPAN("<a><b/><b/></a>")};
+	struct verdict_out v;
+
+	(void)state;
+	classify_send(&in, &a, &v);
+	assert_int_equal(v.verdict, VERDICT_COMMIT);
+	buf_adds(&body, "<a>");
+	for (int i = 0; i < 20000; i++)
+		buf_adds(&body, "<b/>");
+	buf_adds(&body, "</a>");
+	a.body = buf_span(&body);
+	classify_send(&in, &a, &v);
+	assert_int_equal(v.verdict, VERDICT_UNKNOWN);
+	assert_string_equal(v.rule, "xml-too-costly");
+	buf_release(&body);
+	profile_free(p);
+}
+
 /* A profile's session-expired envelope is a refresh, once. */
 static void a_session_envelope_refreshes_once(void **state)
 {
@@ -287,6 +315,7 @@ int main(void)
 		cmocka_unit_test(no_poll_trouble_fails_a_job),
 		cmocka_unit_test(no_value_reaches_the_verdict),
 		cmocka_unit_test(hostile_ids_are_dropped),
+		cmocka_unit_test(a_costly_answer_concludes_nothing),
 		cmocka_unit_test(a_session_envelope_refreshes_once),
 		cmocka_unit_test(a_kilobyte_is_classified_in_microseconds),
 	};

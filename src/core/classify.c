@@ -236,11 +236,27 @@ static void take_waits(struct opened *o)
 	out->paces_endpoint = true;
 }
 
+/* Whatever was concluded from what an XPath did not find is a guess. */
+static void spoiled(struct opened *o)
+{
+	struct verdict_out *out = o->out;
+
+	out->reason = REASON_NONE;
+	out->halt = HALT_NONE;
+	out->not_done = false;
+	out->say[0] = out->todo[0] = 0;
+	classify_say(o, o->look_up ? VERDICT_INCONCLUSIVE : VERDICT_UNKNOWN,
+		     "xml-too-costly",
+		     "reading the answer took too many steps");
+}
+
 void classify_close(struct opened *o)
 {
 	const struct profile *p = o->in->profile;
 	struct verdict_out *out = o->out;
 
+	if (xml_spoiled(o->xml.xml))
+		spoiled(o);
 	assert(out->rule[0]);
 	if (o->answer->status && o->answer->transport == TRANSPORT_OK) {
 		take_waits(o);
@@ -436,11 +452,6 @@ void classify_guard(struct opened *o)
 		classify_items(o);
 	if (o->out->verdict != VERDICT_COMMIT)
 		return;
-	if (xml_spoiled(o->xml.xml)) {
-		no_commit(o, VERDICT_UNKNOWN, REASON_NONE, "xml-too-costly",
-			  "reading the answer took too many steps");
-		return;
-	}
 	classify_items(o);
 	word = o->items.done ? items_word(&o->items) : "absent";
 	if (!strcmp(word, "all_refused"))

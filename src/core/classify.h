@@ -33,8 +33,8 @@ struct classify_in {
  * Two guards stand behind the rules, and no rule lifts them: what the
  * profile's `items` show refused, or not understood, is no commit
  * ("items-partly-refused": PARTIAL, "items-all-refused": REJECT,
- * "items-unclear": UNKNOWN); and where the XPath of a rule went over its
- * budget, a commit is UNKNOWN ("xml-too-costly").
+ * "items-unclear": UNKNOWN); and where an XPath went over its budget, everything
+ * is UNKNOWN, a look-up INCONCLUSIVE ("xml-too-costly").
  */
 
 /*
@@ -72,6 +72,7 @@ struct opened {
 	struct verdict_out *out;
 	struct buf utf8;		/* the body, where its charset lied */
 	struct xml_lazy xml;
+	bool look_up;
 	const struct item_levels *levels;	/* of this kind of answer */
 	struct items_seen items;
 };

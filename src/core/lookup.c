@@ -445,6 +445,7 @@ void lookup_read(const struct classify_in *in, const char *tag,
 
 	assert(in->profile->lookup.present);
 	classify_open(&o, in, answer, out);
+	o.look_up = true;
 	if (classify_transport(&o) || classify_envelope(&o) ||
 	    classify_access(&o)) {
 		/* decided */

@@ -190,6 +190,49 @@ static void a_send_carries_key_tag_and_ids(void **state)
 	bench_release(&b);
 }
 
+static const struct {
+	const char *profile, *type, *payload, *sent;
+} types[] = {
+	/* what Oracle is to be told of XML, whatever case the line has */
+	{"oracle-clinical", "application/xml", "<a>\303\274</a>",
+	 "application/xml; charset=utf-8"},
+	{"oracle-clinical", "Application/XML", "<a/>",
+	 "application/xml; charset=utf-8"},
+	/* not of bytes that are none, and not against the line */
+	{"oracle-clinical", "application/xml", "<a>\374</a>",
+	 "application/xml"},
+	{"oracle-clinical", "application/xml; charset=iso-8859-1", "<a/>",
+	 "application/xml; charset=iso-8859-1"},
+	{"oracle-clinical", "text/xml", "<a/>", "text/xml"},
+	{"oracle-clinical", "application/json", "{}", "application/json"},
+	{"oracle-clinical", NULL, "{}", "application/json"},
+	{"medidata-rave", "text/xml", "<ODM/>", "text/xml"},
+	{"medidata-rave", NULL, "{}", "application/json"},
+	{"generic-rest", "text/csv", "a,b", "text/csv"},
+};
+
+static void a_payload_goes_as_what_it_is(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		struct buf line = BUF_INIT;
+		struct bench b;
+
+		bench_init(&b, types[i].profile, "https://h");
+		if (types[i].type)
+			b.op.content_type = xstrdup(types[i].type);
+		check_row(request_send(&b.r, &b.e, &b.op,
+				       span_of(types[i].payload), SPAN(""),
+				       &ids, &b.error), "%s",
+			  buf_text(&b.error));
+		assert_ptr_equal(b.r.body.p, types[i].payload);
+		buf_addf(&line, "Content-Type: %s\n", types[i].sent);
+		has(&b, buf_text(&line));
+		buf_release(&line);
+		bench_release(&b);
+	}
+}
+
 static void a_look_up_asks_for_the_tag(void **state)
 {
 	struct bench b;
@@ -335,6 +378,7 @@ int main(void)
 		cmocka_unit_test(addresses_resolve_as_the_rfc_says),
 		cmocka_unit_test(http_goes_to_loopback_only),
 		cmocka_unit_test(a_send_carries_key_tag_and_ids),
+		cmocka_unit_test(a_payload_goes_as_what_it_is),
 		cmocka_unit_test(a_look_up_asks_for_the_tag),
 		cmocka_unit_test(a_poll_stays_within_the_origin),
 		cmocka_unit_test(a_header_cannot_bring_a_second_one),

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/hash.h"
 #include "core/request.h"
@@ -204,6 +205,20 @@ struct span body_payload(const struct body_template *b, const struct op *op,
 	if (b->kind == BUILD_MULTIPART)
 		return part_payload(f, op, sent);
 	return member_payload(f, sent, own);
+}
+
+const char *body_raw_type(const struct profile *p, const struct op *op,
+			  struct span payload)
+{
+	const char *own = op->content_type, *theirs = p->content_type;
+	size_t n = own ? strlen(own) : 0;
+
+	if (!own)
+		return type_is_xml(theirs) ? "application/json" : theirs;
+	if (theirs && !strncasecmp(own, theirs, n) && theirs[n] == ';' &&
+	    utf8_valid(payload))
+		return theirs;
+	return own;
 }
 
 bool body_content_type(const struct body_template *b, const struct op *op,

@@ -26,6 +26,13 @@ struct span body_payload(const struct body_template *, const struct op *,
 bool body_content_type(const struct body_template *, const struct op *,
 		       struct buf *out);
 
+/* The type of a payload that goes as it is: that of its line. Where the profile
+ * names the same one with a charset, and the bytes are of it, that is sent.
+ * Inline JSON, which has none of its own, goes as the profile's unless that is
+ * of XML. */
+const char *body_raw_type(const struct profile *, const struct op *,
+			  struct span payload);
+
 bool body_has_secret(const struct body_template *);
 /* What was stored with the credential in front; the caller wipes out. */
 void body_secret(const struct body_template *, const struct op *,

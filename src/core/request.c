@@ -418,13 +418,11 @@ bool request_send(struct request *r, const struct endpoint_config *e,
 		  const struct op *op, struct span payload, struct span token,
 		  const struct request_ids *ids, struct buf *error)
 {
-	const char *type = op->content_type;
+	const char *type = body_raw_type(e->profile, op, payload);
 	struct buf built = BUF_INIT;
 	bool ok;
 
 	assert(e->profile && op->op_id[0]);
-	if (!type)
-		type = e->profile->content_type;
 	r->method = xstrdup(method_of(e, op));
 	r->write = is_write(r->method);
 	r->body = payload;

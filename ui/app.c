@@ -143,7 +143,9 @@ static void refresh(struct app *app, int64_t now)
 		app->answered_ms = now;
 		took = now - app->asked_ms;
 	}
-	if (!app->changed || app->frozen || app->waits)
+	/* Locked: it is asked once somebody is here again. */
+	if (!app->changed || app->frozen || app->waits ||
+	    session_locked(app->session))
 		return;
 	if (now - app->asked_ms < ASK_MS || now - app->answered_ms < took)
 		return;

@@ -144,6 +144,9 @@ static struct sim_request read_request(const struct request *r)
 		.request_id = header(c, "X-Request-ID"),
 		.content_type = header(c, "Content-Type"),
 		.host = header(c, "Host"),
+		.if_none_exist = header(c, "If-None-Exist"),
+		.prefer = header(c, "Prefer"),
+		.reference = header(c, "X-VaultAPI-ReferenceId"),
 		.body = buf_span(&r->body),
 		.now_ms = clock_ms(CLOCK_BOOTTIME),
 		.utc_ms = clock_ms(CLOCK_REALTIME)
@@ -156,6 +159,10 @@ static struct sim_request read_request(const struct request *r)
 	q.q_name = query(c, "name");
 	q.q_seed = query(c, "seed");
 	q.q_operations = query(c, "operations");
+	q.q_identifier = query(c, "identifier");
+	q.q_post_odm = MHD_lookup_connection_value_n(
+		c, MHD_GET_ARGUMENT_KIND, "PostODMClinicalData", 19, NULL,
+		NULL) == MHD_YES;
 	return q;
 }
 

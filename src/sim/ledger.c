@@ -210,7 +210,8 @@ static void fill(struct ledger *l, struct sim_op *op,
 uint32_t ledger_op(struct ledger *l, const struct sim_intake *in)
 {
 	struct span identity = in->op_id.n ? in->op_id :
-		in->key.n ? in->key : span_of(in->sha256);
+		in->key.n ? in->key :
+		in->record.n ? in->record : span_of(in->sha256);
 	uint32_t op;
 
 	assert(identity.n);

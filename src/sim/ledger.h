@@ -2,7 +2,8 @@
  * ledger.h - plays: the truth of the simulated EDC.
  *
  * An operation is everything that arrived under one identity (its op_id,
- * else its idempotency key, else the digest of its bytes). A record is one
+ * else its idempotency key, else what the vendor knows a record by, else the
+ * digest of its bytes). A record is one
  * thing the vendor stored or works on. An operation that was committed twice
  * has two records that are committed: that is the duplicate every test looks
  * for, and nothing here ever hides it.
@@ -95,6 +96,7 @@ void ledger_reset(struct ledger *);
 /* What arrived, borrowed. Empty spans: absent. */
 struct sim_intake {
 	struct span op_id, key, study, subject, form, path, method;
+	struct span record;		/* where no tag and no key comes */
 	struct span payload;		/* JSON to keep, or empty */
 	sha256_hex sha256;
 	int64_t now_ms, utc_ms;

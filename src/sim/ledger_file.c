@@ -82,6 +82,8 @@ void ledger_file_record(struct ledger *l, uint32_t record)
 		 state_words[r->state], (long long)r->at_utc_ms);
 	member(out, "op_id", o->op_id);
 	member(out, "idempotency_key", o->key);
+	if (!o->op_id && !o->key)
+		member(out, "identity", o->identity);
 	member(out, "study_oid", o->study);
 	member(out, "subject_key", o->subject);
 	member(out, "form_oid", o->form);
@@ -120,7 +122,7 @@ struct reading {
 	struct ledger *l;
 	struct json doc;
 	int64_t now_ms, now_utc_ms;
-	struct buf text[9];		/* what the intake's spans stand in */
+	struct buf text[10];		/* what the intake's spans stand in */
 	const char *wrong;
 };
 
@@ -162,6 +164,7 @@ static bool read_intake(struct reading *rd, struct sim_intake *in)
 	};
 	sha = text_of(rd, 7, "payload_sha256");
 	text_of(rd, 8, "word");
+	in->record = text_of(rd, 9, "identity");
 	node = json_get(&rd->doc, 0, "payload");
 	if (node != JSON_NONE)
 		in->payload = json_raw(&rd->doc, node);

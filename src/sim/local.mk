@@ -1,6 +1,10 @@
 noinst_LIBRARIES += libsim.a
 libsim_a_SOURCES = \
 	src/sim/control.c \
+	src/sim/door.c \
+	src/sim/door.h \
+	src/sim/intake.c \
+	src/sim/intake.h \
 	src/sim/ledger.c \
 	src/sim/ledger.h \
 	src/sim/ledger_file.c \

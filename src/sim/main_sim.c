@@ -16,9 +16,10 @@
 #include "cli/embedded.h"
 #include "core/utf8.h"
 #include "sim/http.h"
+#include "sim/vendor.h"
 
 struct options {
-	const char *listen, *scenario, *ledger, *seed;
+	const char *listen, *scenario, *ledger, *seed, *profile;
 };
 
 static const char usage[] =
@@ -29,14 +30,17 @@ static const char usage[] =
 "  -l, --listen=ADDRESS:PORT  where to listen (127.0.0.1:0, a free port)\n"
 "  -s, --scenario=FILE|NAME   what to play (plain)\n"
 "  -S, --seed=N               decides every draw; wins over the scenario's\n"
+"  -p, --profile=NAME         whose dialect to speak; wins over the scenario's\n"
 "  -L, --ledger=FILE          keep the ledger in FILE and read it at start\n"
 "      --list                 name the scenarios that are compiled in\n"
+"      --profiles             name the dialects\n"
 "      --actions              name what a rule can do\n"
 "  -h, --help                 print this and exit\n"
 "  -V, --version              print the version and exit\n"
 "\n"
-"The first line printed is `listening on http://ADDRESS:PORT'. It speaks the\n"
-"dialects generic-rest and metadata-tag (the scenario's field `profile').\n"
+"The first line printed is `listening on http://ADDRESS:PORT'. It speaks\n"
+"like the vendor of a shipped profile, oddities included (--profiles; also the\n"
+"scenario's field `profile').\n"
 "\n"
 "  GET  /_sim/ledger     one object a committed operation, one a line\n"
 "  GET  /_sim/requests   what was asked of every operation that was seen\n"
@@ -44,7 +48,8 @@ static const char usage[] =
 "  GET  /_sim/scenario   what is being played\n"
 "  POST /_sim/scenario   plays the scenario in the body, or ?name=NAME&seed=N\n"
 "  POST /_sim/reset      forgets everything and starts the clock again\n"
-"  POST /oauth/token     client credentials: demo, demo-secret\n"
+"  POST /oauth/token     client credentials: demo, demo-secret; the same are\n"
+"                        user and password, or the token, where one is asked\n"
 "\n"
 "Exit status: 0 stopped by SIGTERM or SIGINT, 2 usage, 65 a scenario or\n"
 "ledger that cannot be used, 66 no such scenario, 71 no socket.\n";
@@ -60,6 +65,14 @@ static void list_scenarios(void)
 		if (!strncmp(e->name, folder, n) && len > n + 5)
 			printf("%.*s\n", (int)(len - n - 5), e->name + n);
 	}
+}
+
+static void list_profiles(void)
+{
+	size_t i;
+
+	for (i = 0; sim_vendor_name(i); i++)
+		puts(sim_vendor_name(i));
 }
 
 static void list_actions(void)
@@ -181,6 +194,8 @@ static int read_options(int argc, char **argv, struct options *o)
 		{"listen", required_argument, NULL, 'l'},
 		{"scenario", required_argument, NULL, 's'},
 		{"seed", required_argument, NULL, 'S'},
+		{"profile", required_argument, NULL, 'p'},
+		{"profiles", no_argument, NULL, 'v'},
 		{"ledger", required_argument, NULL, 'L'},
 		{"list", no_argument, NULL, 'n'},
 		{"actions", no_argument, NULL, 'a'},
@@ -191,12 +206,14 @@ static int read_options(int argc, char **argv, struct options *o)
 	int c;
 
 	opterr = 0;	/* getopt would repeat a word as it came */
-	while ((c = getopt_long(argc, argv, "l:s:S:L:hV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "l:s:S:p:L:hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'l': o->listen = optarg; break;
 		case 's': o->scenario = optarg; break;
 		case 'S': o->seed = optarg; break;
+		case 'p': o->profile = optarg; break;
 		case 'L': o->ledger = optarg; break;
+		case 'v': list_profiles(); return 1;
 		case 'n': list_scenarios(); return 1;
 		case 'a': list_actions(); return 1;
 		case 'h': fputs(usage, stdout); return 1;
@@ -227,6 +244,16 @@ static bool read_seed(struct sim *sim, const char *text)
 	if (*text >= '0' && *text <= '9' && !*end && !errno)
 		return true;
 	complain("edcsim: --seed %s: expected a whole number from 0", text);
+	return false;
+}
+
+static bool read_profile(struct sim *sim, const char *name)
+{
+	sim->profile_given = name;
+	if (!name || sim_vendor_named(name))
+		return true;
+	complain("edcsim: --profile %s: no such vendor; see edcsim "
+		 "--profiles", name);
 	return false;
 }
 
@@ -272,7 +299,7 @@ int main(int argc, char **argv)
 		return rc - 1;
 	sim_init(&sim);
 	sim.find = find_embedded;
-	rc = read_seed(&sim, o.seed) ? 0 : 2;
+	rc = read_seed(&sim, o.seed) && read_profile(&sim, o.profile) ? 0 : 2;
 	if (!rc)
 		rc = load(&sim, o.scenario, clock_ms(CLOCK_BOOTTIME));
 	if (!rc && o.ledger)

@@ -54,6 +54,9 @@ const struct sim_action scenario_actions[] = {
 	 SIM_END_WHOLE, SIM_PLAIN, "500 that says nothing"},
 	{"refused_200", SEND | SIM_READS, false, false, 200, SIM_BODY_ERROR,
 	 SIM_END_WHOLE, SIM_PLAIN, "200 whose envelope says refused"},
+	{"namespaces_lost", SEND, false, false, 400, SIM_BODY_NAMESPACES,
+	 SIM_END_WHOLE, SIM_PLAIN,
+	 "400, a gateway lost the namespaces on the way to the schema"},
 	{"redirect", SIM_ANY, false, false, 307, SIM_BODY_EMPTY,
 	 SIM_END_WHOLE, SIM_PLAIN, "307 to `url`"},
 	{"queue", SEND, false, true, 202, SIM_BODY_TRUTH,
@@ -184,12 +187,14 @@ bool scenario_matches(const struct scenario *s, size_t rule,
 
 	assert(rule < s->rules);
 	r = &s->rule[rule];
-	if (!(r->kinds >> q->kind & 1))
+	if (!(r->kinds >> q->kind & 1) &&
+	    !(q->looks && r->kinds >> SIM_LOOK_UP & 1))
 		return false;
 	if (r->timed &&
 	    (q->since_ms < r->begin_ms || q->since_ms >= r->end_ms))
 		return false;
-	if (!arrival_matches(r, q->arrival))
+	if (!arrival_matches(r, q->arrival) ||
+	    (r->nth && q->number % r->nth != 0))
 		return false;
 	if (!scenario_glob(r->op, q->identity) ||
 	    !scenario_glob(r->form, q->form) ||

@@ -9,12 +9,14 @@
  *     "rules": [ {"share": 0.2, "first": 2, "do": "commit_then_504"} ] }
  *
  * Fields of a scenario (all optional): name, title, about, seed, profile
- * (generic-rest | metadata-tag), clock (start | first_request), keys (true),
- * forget_keys_ms (0 = never), list_lag_ms, page_items (0 = all on one page),
- * delay_ms, early_grace_ms, keep_payloads, auth (none | oauth2), oauth2,
- * rules.
+ * (whose dialect is spoken: the names of shipped profiles), clock (start |
+ * first_request), keys (true), forget_keys_ms (0 = never), list_lag_ms,
+ * page_items (0 = all on one page), delay_ms, early_grace_ms, keep_payloads,
+ * auth (none | oauth2 | basic | session | form_token; the last two where the
+ * vendor has them), oauth2, rules.
  *
- * Fields of oauth2: client_id, client_secret, expires_in (a number, or any
+ * Fields of oauth2, which hold for the other ways in as well (user, password,
+ * token): client_id, client_secret, expires_in (a number, or any
  * text to be sent as it is, or null to leave it out), lifetime_ms (what is
  * really granted), uses (requests a token is good for), revoke_at_ms (one
  * time or a list; tokens issued before it die), refused_between_ms (the
@@ -22,12 +24,14 @@
  *
  * Rules are tried in order. A selector that is left out matches everything:
  *   kind         send (default) | look_up | list | poll | token | any; or a
- *                list of them (metadata-tag looks up by its list: there
+ *                list of them (where a vendor is looked up by its list,
  *                look_up means list too)
  *   between_ms   [from, to) since the scenario's clock began; to may be null
  *   op, form, subject, path, method   texts, * as wildcard
  *   from, first  arrivals of one operation: from its Nth, its first N
  *   every        its Nth, 2Nth, 3Nth … arrival
+ *   nth          each Nth request of its kind, whosever (hangs on the order
+ *                of requests, unlike everything else here)
  *   share, per   this share of requests, or ("per": "operation") of
  *                operations, decided by seed, rule, operation and arrival
  *   do           the action, see scenario_actions
@@ -60,7 +64,8 @@ enum sim_body {
 	SIM_BODY_TRUTH,		/* what the vendor would say */
 	SIM_BODY_PROBLEM,	/* application/problem+json */
 	SIM_BODY_ERROR,		/* {"error": {"code", "message"}} */
-	SIM_BODY_HTML, SIM_BODY_EMPTY
+	SIM_BODY_HTML, SIM_BODY_EMPTY,
+	SIM_BODY_NAMESPACES	/* a schema that knows no element */
 };
 
 enum sim_ending {		/* how the connection goes on */
@@ -98,7 +103,7 @@ struct sim_rule {
 	int64_t begin_ms, end_ms;
 	char op[SIM_TEXT], form[SIM_TEXT], subject[SIM_TEXT];
 	char path[SIM_TEXT], method[16];
-	int64_t from, first, every;	/* 0: not asked */
+	int64_t from, first, every, nth;	/* 0: not asked */
 	double share;			/* 1 = all */
 	bool per_operation;
 	const struct sim_action *action;
@@ -125,11 +130,17 @@ struct sim_oauth {
 	int64_t refused_from_ms, refused_to_ms;	/* equal: never */
 };
 
+enum sim_auth {
+	SIM_AUTH_NONE, SIM_AUTH_OAUTH2, SIM_AUTH_BASIC, SIM_AUTH_SESSION,
+	SIM_AUTH_FORM_TOKEN
+};
+
 struct scenario {
 	char name[SIM_TEXT], title[SIM_TEXT], profile[SIM_TEXT];
 	uint64_t seed;
 	bool clock_first_request;
-	bool keys, keep_payloads, auth;
+	bool keys, keep_payloads;
+	enum sim_auth auth;
 	int64_t forget_keys_ms, list_lag_ms, page_items, delay_ms;
 	int64_t early_grace_ms;
 	struct sim_oauth oauth;
@@ -154,10 +165,12 @@ bool scenario_down(const struct scenario *, int64_t since_ms,
 /* What is known of a request when rules are asked. Texts may be "". */
 struct sim_asked {
 	enum sim_kind kind;
+	bool looks;			/* a list that is a look-up, too */
 	int64_t since_ms;		/* on the scenario's clock */
 	const char *identity;		/* op_id, else key, else digest */
 	const char *form, *subject, *path, *method;
 	int64_t arrival;		/* of this kind and operation, from 1 */
+	int64_t number;			/* of this kind, from 1 */
 };
 
 /* A number in [0, 1) from the same inputs, for everything that is drawn. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/json.h"
-#include "sim/scenario.h"
+#include "sim/vendor.h"
 
 struct reader {
 	struct json doc;
@@ -271,6 +271,7 @@ static const struct field rule_fields[] = {
 	INT(sim_rule, "from", from, 1, 1000000000),
 	INT(sim_rule, "first", first, 1, 1000000000),
 	INT(sim_rule, "every", every, 1, 1000000000),
+	INT(sim_rule, "nth", nth, 1, 1000000000),
 	{"share", F_SHARE, offsetof(struct sim_rule, share), 0, 0, 0},
 	INT(sim_rule, "ms", ms, 0, MS_MAX),
 	INT(sim_rule, "ms_max", ms_max, 0, MS_MAX),
@@ -367,7 +368,7 @@ static void check_rule(struct reader *r, uint32_t object,
 		COMPLAIN(r, object, "do redirect: url is required");
 	if (a->special == SIM_OUTAGE && rule->refuse &&
 	    (!rule->timed || rule->share < 1 || rule->first || rule->from ||
-	     rule->every || kind_given || *rule->op || *rule->form ||
+	     rule->every || rule->nth || kind_given || *rule->op || *rule->form ||
 	     *rule->subject || *rule->path || *rule->method))
 		COMPLAIN(r, object, "do outage: expected between_ms and no "
 			 "other selector (or how: reset, 503)");
@@ -508,18 +509,21 @@ static const struct field scenario_fields[] = {
 
 static void read_scenario(struct reader *r, struct scenario *s)
 {
-	static const char *const profiles[] = {
-		"generic-rest", "metadata-tag", NULL
-	};
 	static const char *const clocks[] = {"start", "first_request", NULL};
-	static const char *const auths[] = {"none", "oauth2", NULL};
+	static const char *const auths[] = {
+		"none", "oauth2", "basic", "session", "form_token", NULL
+	};
+	const char *profiles[16] = {NULL};
 	int64_t seed;
 	uint32_t node;
+	size_t i;
 	int w;
 
 	if (!read_fields(r, 0, scenario_fields, s, "scenario"))
 		return;
 	node = json_get(&r->doc, 0, "profile");
+	for (i = 0; i + 1 < ARRAY_SIZE(profiles); i++)
+		profiles[i] = sim_vendor_name(i);
 	if (node != JSON_NONE &&
 	    (w = read_word(r, node, "profile", profiles)) >= 0)
 		text_set(s->profile, sizeof(s->profile),
@@ -529,8 +533,9 @@ static void read_scenario(struct reader *r, struct scenario *s)
 		s->clock_first_request =
 			read_word(r, node, "clock", clocks) == 1;
 	node = json_get(&r->doc, 0, "auth");
-	if (node != JSON_NONE)
-		s->auth = read_word(r, node, "auth", auths) == 1;
+	if (node != JSON_NONE &&
+	    (w = read_word(r, node, "auth", auths)) >= 0)
+		s->auth = (enum sim_auth)w;
 	node = json_get(&r->doc, 0, "seed");
 	if (node != JSON_NONE &&
 	    read_int(r, node, "seed", 0, INT64_MAX, &seed))
@@ -541,16 +546,6 @@ static void read_scenario(struct reader *r, struct scenario *s)
 	node = json_get(&r->doc, 0, "rules");
 	if (node != JSON_NONE)
 		read_rules(r, node, s);
-}
-
-/* metadata-tag looks up by its list: who names one means both. */
-static void widen_look_ups(struct scenario *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->rules; i++)
-		if (s->rule[i].kinds & 1u << SIM_LOOK_UP)
-			s->rule[i].kinds |= 1u << SIM_LIST;
 }
 
 bool scenario_load(struct scenario *s, struct span text, const char *file,
@@ -569,8 +564,6 @@ bool scenario_load(struct scenario *s, struct span text, const char *file,
 	else
 		read_scenario(&r, s);
 	json_release(&r.doc);
-	if (!strcmp(s->profile, "metadata-tag"))
-		widen_look_ups(s);
 	if (out->errors == before)
 		return true;
 	scenario_release(s);

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/hash.h"
 #include "core/utf8.h"
+#include "sim/door.h"
+#include "sim/intake.h"
 #include "sim/shape.h"
 #include "sim/vendor.h"
 
@@ -62,7 +63,11 @@ void sim_play(struct sim *sim, struct scenario *s, int64_t now_ms)
 		sim->scenario.seed = sim->seed;
 	free(sim->hits);
 	sim->hits = xcalloc(sim->scenario.rules + 1, sizeof(*sim->hits));
+	if (sim->profile_given)
+		text_set(sim->scenario.profile, sizeof(sim->scenario.profile),
+			 span_of(sim->profile_given));
 	sim->vendor = sim_vendor_named(sim->scenario.profile);
+	assert(sim->vendor);
 	start_clock(sim, now_ms);
 }
 
@@ -107,94 +112,20 @@ void sim_went_down(struct sim *sim, int64_t now_ms)
 
 /* --- reading what came --- */
 
-static struct span last_part(struct span path)
+static bool is_send(struct span method)
 {
-	size_t n = path.n;
-
-	while (n && path.p[n - 1] != '/')
-		n--;
-	return (struct span){path.p + n, path.n - n};
+	return span_is(method, "POST") || span_is(method, "PUT") ||
+		span_is(method, "PATCH");
 }
 
-static struct span body_text(struct sim *sim, int slot,
-			     const char *const *pointers)
+static enum sim_kind read_kind(struct sim *sim, const struct sim_request *q)
 {
-	struct buf *b = &sim->text[slot];
-	uint32_t node;
+	struct span last = vendor_last_part(q->path);
 
-	for (; *pointers; pointers++) {
-		buf_clear(b);
-		node = json_pointer(&sim->doc, 0, span_of(*pointers));
-		if (json_is(&sim->doc, node, JSON_STRING) &&
-		    json_string(&sim->doc, node, b) && b->len &&
-		    b->len <= LIMIT_ID_BYTES)
-			return buf_span(b);
-	}
-	return (struct span){NULL, 0};
-}
-
-/* Scope and tag from the payload, where it is JSON. */
-static void read_body(struct sim *sim, const struct sim_request *q,
-		      struct sim_intake *in)
-{
-	static const char *const tag[] = {
-		"/metadata/op_id", "/op_id", NULL
-	};
-	static const char *const study[] = {
-		"/study_oid", "/metadata/study_oid", "/study", NULL
-	};
-	static const char *const subject[] = {
-		"/subject_key", "/metadata/subject_key", "/subject", NULL
-	};
-	static const char *const form[] = {
-		"/form_oid", "/metadata/form_oid", "/form", NULL
-	};
-	struct span op_id;
-
-	if (!json_parse(&sim->doc, q->body.p, q->body.n, 0))
-		return;
-	if (sim->scenario.keep_payloads)
-		in->payload = json_raw(&sim->doc, 0);
-	op_id = body_text(sim, 0, tag);
-	if (!in->op_id.n)
-		in->op_id = op_id;
-	in->study = body_text(sim, 1, study);
-	in->subject = body_text(sim, 2, subject);
-	in->form = body_text(sim, 3, form);
-}
-
-static struct span bounded(struct span text)
-{
-	if (text.n > LIMIT_ID_BYTES || !utf8_valid(text) ||
-	    (text.n && memchr(text.p, '\0', text.n)))
-		return (struct span){NULL, 0};
-	return text;
-}
-
-/* A key may come as a quoted string (the draft) or bare. */
-static struct span bare(struct span key)
-{
-	if (key.n >= 2 && key.p[0] == '"' && key.p[key.n - 1] == '"')
-		return (struct span){key.p + 1, key.n - 2};
-	return key;
-}
-
-static void read_intake(struct sim *sim, const struct sim_request *q,
-			struct sim_intake *in)
-{
-	*in = (struct sim_intake){
-		.op_id = bounded(q->op_id), .key = bounded(bare(q->key)),
-		.path = q->path, .method = q->method,
-		.now_ms = q->now_ms, .utc_ms = q->utc_ms
-	};
-	hash_sha256_hex(q->body, in->sha256);
-	read_body(sim, q, in);
-}
-
-static enum sim_kind read_kind(const struct sim_request *q)
-{
-	struct span last = last_part(q->path);
-
+	if (sim->vendor->kind)
+		return sim->vendor->kind(sim, q);
+	if (is_send(q->method))
+		return SIM_SEND;
 	if (span_starts(last, "rec-") || span_starts(last, "job-"))
 		return SIM_POLL;
 	return q->q_op_id.n ? SIM_LOOK_UP : SIM_LIST;
@@ -205,16 +136,21 @@ static void identify(struct sim *sim, const struct sim_request *q,
 		     struct work *w)
 {
 	struct ledger *l = &sim->ledger;
+	struct span tag;
 
 	if (w->kind == SIM_SEND) {
 		w->op = ledger_op(l, &w->in);
 	} else if (w->kind == SIM_POLL) {
-		w->record = ledger_record_named(l, last_part(q->path));
+		w->record = sim->vendor->polled ? sim->vendor->polled(sim, q) :
+			ledger_record_named(l, vendor_last_part(q->path));
 		if (w->record)
 			w->op = ledger_record_at(l, w->record)->op;
-	} else if (w->kind == SIM_LOOK_UP && bounded(q->q_op_id).n) {
-		w->op = ledger_op(l, &(struct sim_intake){
-				  .op_id = q->q_op_id});
+	} else if (w->kind == SIM_LOOK_UP) {
+		tag = intake_bounded(sim->vendor->wanted ?
+				     sim->vendor->wanted(sim, q) : q->q_op_id);
+		if (tag.n)
+			w->op = ledger_op(l, &(struct sim_intake){
+					  .op_id = tag});
 	}
 	text_set(w->identity, sizeof(w->identity), w->op ?
 		 span_of(ledger_op_at(l, w->op)->identity) : q->path);
@@ -285,6 +221,8 @@ static void ask_rules(struct sim *sim, const struct sim_request *q,
 		.identity = w->identity, .path = path, .method = method,
 		.form = o && o->form ? o->form : "",
 		.subject = o && o->subject ? o->subject : "",
+		.number = (int64_t)sim->count.requests[w->kind],
+		.looks = w->kind == SIM_LIST && sim->vendor->list_looks,
 		.arrival = (int64_t)sim->count.requests[w->kind]
 	};
 
@@ -299,7 +237,10 @@ static void ask_rules(struct sim *sim, const struct sim_request *q,
 
 /* --- doing it --- */
 
-enum stored { STORED, REPLAYED, MISMATCH };
+enum stored { STORED, REPLAYED, MISMATCH, TURNED_DOWN };
+
+/* Of a job that the client itself asked for. */
+#define QUICK_JOB_MS 150
 
 static bool key_known(const struct sim *sim, const struct work *w,
 		      uint32_t *op)
@@ -330,10 +271,42 @@ static bool put_again(const struct sim *sim, const struct work *w)
 	return r->state == SIM_COMMITTED && !strcmp(r->sha256, w->in.sha256);
 }
 
-static enum stored store(struct sim *sim, struct work *w)
+/* What a vendor without jobs decides at once. */
+static void end_now(struct sim *sim, struct work *w, enum sim_outcome outcome)
+{
+	w->record = ledger_accept(&sim->ledger, w->op, &w->in, outcome, NULL,
+				  w->in.now_ms);
+	ledger_tick(&sim->ledger, w->in.now_ms);
+}
+
+static void put_in(struct sim *sim, const struct sim_request *q,
+		   struct work *w, enum sim_judge judged)
+{
+	const struct sim_rule *rule = w->plan.rule;
+	struct ledger *l = &sim->ledger;
+	bool queue = rule && rule->action->special == SIM_QUEUE;
+
+	if (queue && (!sim->vendor->queues || sim->vendor->queues(sim, q)))
+		w->record = ledger_accept(l, w->op, &w->in, rule->outcome,
+					  *rule->word ? rule->word : NULL,
+					  w->in.now_ms + rule->run_ms);
+	else if (judged == SIM_TAKES_PARTLY ||
+		 (queue && rule->outcome == SIM_PARTIAL))
+		end_now(sim, w, SIM_PARTIAL);
+	else if (queue && rule->outcome == SIM_FAILED)
+		end_now(sim, w, SIM_FAILED);
+	else if (judged == SIM_QUEUES)
+		w->record = ledger_accept(l, w->op, &w->in, SIM_DONE, NULL,
+					  w->in.now_ms + QUICK_JOB_MS);
+	else
+		w->record = ledger_commit(l, w->op, &w->in);
+}
+
+static enum stored store(struct sim *sim, const struct sim_request *q,
+			 struct work *w, struct sim_answer *a)
 {
 	struct ledger *l = &sim->ledger;
-	const struct sim_rule *rule = w->plan.rule;
+	enum sim_judge judged = SIM_TAKES;
 	uint32_t holder;
 
 	if (key_known(sim, w, &holder)) {
@@ -346,17 +319,23 @@ static enum stored store(struct sim *sim, struct work *w)
 	}
 	if (put_again(sim, w)) {
 		w->record = ledger_op_at(l, w->op)->last_record;
+		judged = SIM_HAS_IT;
+	} else if (sim->vendor->judge) {
+		judged = sim->vendor->judge(sim, q, &w->in, w->op, &w->record,
+					    a);
+	}
+	if (judged == SIM_TURNS_DOWN) {
+		sim->count.refused++;
+		return TURNED_DOWN;
+	}
+	if (judged == SIM_HAS_IT) {
+		sim->facts.again = true;
 		sim->count.replayed++;
 		return REPLAYED;
 	}
 	if (sim->vendor->dedupes)
 		ledger_remember_key(l, w->op, w->in.now_ms);
-	if (rule && rule->action->special == SIM_QUEUE)
-		w->record = ledger_accept(l, w->op, &w->in, rule->outcome,
-					  *rule->word ? rule->word : NULL,
-					  w->in.now_ms + rule->run_ms);
-	else
-		w->record = ledger_commit(l, w->op, &w->in);
+	put_in(sim, q, w, judged);
 	return STORED;
 }
 
@@ -366,14 +345,18 @@ static void answer_send(struct sim *sim, const struct sim_request *q,
 	const struct sim_rule *rule = w->plan.rule;
 	bool queue = rule && rule->action->special == SIM_QUEUE;
 
-	switch (store(sim, w)) {
+	switch (store(sim, q, w, a)) {
 	case MISMATCH:
 		sim->count.key_mismatch++;
 		shape_problem(a, 422, "idempotency_key_reused",
 			      "This key was used with another payload");
 		return;
+	case TURNED_DOWN:
+		return;
 	case REPLAYED:
-		sim_answer_header(a, "Idempotency-Replayed", SPAN("true"));
+		if (sim->vendor->dedupes)
+			sim_answer_header(a, "Idempotency-Replayed",
+					  SPAN("true"));
 		break;
 	case STORED:
 		break;
@@ -413,7 +396,8 @@ static void send_to(struct sim *sim, const struct sim_request *q,
 		sim->count.refused++;
 }
 
-static void poll_it(struct sim *sim, struct work *w, struct sim_answer *a)
+static void poll_it(struct sim *sim, const struct sim_request *q,
+		    struct work *w, struct sim_answer *a)
 {
 	const struct sim_record *r;
 
@@ -421,6 +405,8 @@ static void poll_it(struct sim *sim, struct work *w, struct sim_answer *a)
 	if (!r || r->state == SIM_REMOVED) {
 		sim->count.unknown_job++;
 		shape_problem(a, 404, "not_found", "No such job or record");
+		if (sim->vendor->fault)
+			sim->vendor->fault(sim, q, 404, a);
 		return;
 	}
 	if (w->in.now_ms < r->not_before_ms)
@@ -430,12 +416,11 @@ static void poll_it(struct sim *sim, struct work *w, struct sim_answer *a)
 
 /* Retry-After binds everybody after 429 and 503, after 202 only the job. */
 static void note_pause(struct sim *sim, const struct sim_request *q,
-		       struct work *w, const struct sim_answer *a,
-		       int64_t pause_ms)
+		       struct work *w, int status, int64_t pause_ms)
 {
 	if (pause_ms <= 0)
 		return;
-	if ((a->status == 429 || a->status == 503) && w->kind != SIM_TOKEN) {
+	if ((status == 429 || status == 503) && w->kind != SIM_TOKEN) {
 		if (q->now_ms + pause_ms <= sim->paused_until_ms)
 			return;
 		if (q->now_ms >= sim->paused_until_ms)
@@ -448,34 +433,42 @@ static void note_pause(struct sim *sim, const struct sim_request *q,
 	}
 }
 
+/* The vendor's own words for what a rule made of the answer. */
+static void voice(struct sim *sim, const struct sim_request *q,
+		  const struct work *w, struct sim_answer *a)
+{
+	const struct sim_action *action = w->plan.rule->action;
+	int status = action->status;
+
+	if (!sim->vendor->fault || w->kind == SIM_TOKEN)
+		return;
+	if (action->special == SIM_OUTAGE && a->ending == SIM_END_WHOLE)
+		status = SIM_FAULT_OUTAGE;
+	else if (action->body == SIM_BODY_NAMESPACES)
+		status = SIM_FAULT_NAMESPACES;
+	else if (action->body != SIM_BODY_PROBLEM &&
+		 action->body != SIM_BODY_ERROR)
+		return;
+	sim->vendor->fault(sim, q, status, a);
+}
+
 static void finish(struct sim *sim, const struct sim_request *q,
 		   struct work *w, struct sim_answer *a)
 {
 	int64_t pause_ms = 0;
+	int status;
 
 	if (w->plan.rule && !a->again)
 		pause_ms = shape_answer(w->plan.rule, w->kind == SIM_TOKEN,
 					q->utc_ms, a);
+	status = a->status;
+	if (w->plan.rule && !a->again)
+		voice(sim, q, w, a);
+	if (sim->vendor->headers && !a->again)
+		sim->vendor->headers(sim, q, a);
 	if (a->hold_ms != SIM_FOR_EVER)
 		a->hold_ms += w->plan.delay_ms;
-	note_pause(sim, q, w, a, pause_ms);
-}
-
-static bool authorised(struct sim *sim, const struct sim_request *q,
-		       struct sim_answer *a)
-{
-	enum sim_token_state state;
-
-	if (!sim->scenario.auth)
-		return true;
-	state = sim_token_check(&sim->tokens, &sim->scenario,
-				sim->scenario.seed, q->authorization,
-				sim_since(sim, q->now_ms));
-	if (state == SIM_TOKEN_OK)
-		return true;
-	sim->count.unauthorised++;
-	shape_unauthorised(a, state);
-	return false;
+	note_pause(sim, q, w, status, pause_ms);
 }
 
 static void serve_token(struct sim *sim, const struct sim_request *q,
@@ -487,6 +480,11 @@ static void serve_token(struct sim *sim, const struct sim_request *q,
 
 	sim->count.requests[SIM_TOKEN]++;
 	ask_rules(sim, q, &w);
+	if (door_is_login(sim, q)) {
+		sim->vendor->login(sim, q, a);
+		finish(sim, q, &w, a);
+		return;
+	}
 	refusal = sim_token_client(&sim->scenario, q->authorization, q->body,
 				   since);
 	if (w.plan.rule && w.plan.rule->action->status >= 400) {
@@ -509,7 +507,7 @@ static void remove_record(struct sim *sim, const struct sim_request *q,
 			  struct sim_answer *a)
 {
 	uint32_t record = ledger_record_named(&sim->ledger,
-					      last_part(q->path));
+					      vendor_last_part(q->path));
 
 	if (!record) {
 		shape_problem(a, 405, "method_not_allowed",
@@ -520,27 +518,20 @@ static void remove_record(struct sim *sim, const struct sim_request *q,
 	a->status = 204;
 }
 
-static bool is_send(struct span method)
-{
-	return span_is(method, "POST") || span_is(method, "PUT") ||
-		span_is(method, "PATCH");
-}
-
 static void serve_data(struct sim *sim, const struct sim_request *q,
 		       struct sim_answer *a)
 {
-	struct work w = {.kind = is_send(q->method) ? SIM_SEND :
-			 read_kind(q)};
+	struct work w = {.kind = read_kind(sim, q)};
 
 	sim->count.requests[w.kind]++;
 	if (q->now_ms >= sim->paused_from_ms &&
 	    q->now_ms < sim->paused_until_ms)
 		sim->count.early++;
-	if (!authorised(sim, q, a))
+	if (!door_open(sim, q, a))
 		return;
 	w.in.now_ms = q->now_ms;
 	if (w.kind == SIM_SEND)
-		read_intake(sim, q, &w.in);
+		intake_read(sim, q, &w.in);
 	identify(sim, q, &w);
 	if (w.kind == SIM_SEND && !w.op) {
 		shape_problem(a, 503, "full", "The simulator is full");
@@ -550,7 +541,9 @@ static void serve_data(struct sim *sim, const struct sim_request *q,
 	if (w.kind == SIM_SEND)
 		send_to(sim, q, &w, a);
 	else if (w.kind == SIM_POLL)
-		poll_it(sim, &w, a);
+		poll_it(sim, q, &w, a);
+	else if (sim->vendor->look)
+		sim->vendor->look(sim, q, w.plan.lag_ms, a);
 	else
 		vendor_items(sim, q, w.plan.lag_ms, a);
 	finish(sim, q, &w, a);
@@ -572,10 +565,8 @@ static bool path_ok(struct span path)
 void sim_handle(struct sim *sim, const struct sim_request *q,
 		struct sim_answer *a)
 {
-	static const struct span token = {"/oauth/token", 12};
-
 	sim_answer_clear(a);
-	if (bounded(q->request_id).n)
+	if (intake_bounded(q->request_id).n)
 		sim_answer_header(a, "X-Request-ID", q->request_id);
 	if (!path_ok(q->path)) {
 		sim->count.bad++;
@@ -590,14 +581,13 @@ void sim_handle(struct sim *sim, const struct sim_request *q,
 	}
 	if (sim->began_ms < 0)
 		sim->began_ms = q->now_ms;
-	if (q->path.n >= token.n && span_is(q->method, "POST") &&
-	    span_eq(token, (struct span){q->path.p + q->path.n - token.n,
-		    token.n}))
+	if (span_is(q->method, "POST") &&
+	    (vendor_ends(q->path, "/oauth/token") || door_is_login(sim, q)))
 		serve_token(sim, q, a);
 	else if (is_send(q->method) || span_is(q->method, "GET") ||
 		 span_is(q->method, "HEAD"))
 		serve_data(sim, q, a);
-	else if (span_is(q->method, "DELETE") && authorised(sim, q, a))
+	else if (span_is(q->method, "DELETE") && door_open(sim, q, a))
 		remove_record(sim, q, a);
 	else if (!a->status)
 		shape_problem(a, 405, "method_not_allowed",
@@ -612,7 +602,7 @@ void sim_handle_late(struct sim *sim, const struct sim_request *q,
 	assert(a->again);
 	sim_answer_clear(a);
 	ledger_tick(&sim->ledger, q->now_ms);
-	read_intake(sim, q, &w.in);
+	intake_read(sim, q, &w.in);
 	identify(sim, q, &w);
 	w.plan = (struct plan){
 		.dedupe = sim->scenario.keys && sim->vendor->dedupes,

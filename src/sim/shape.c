@@ -227,6 +227,10 @@ static void body_of(const struct sim_rule *r, bool token,
 	case SIM_BODY_HTML:
 		html(a);
 		break;
+	case SIM_BODY_NAMESPACES:
+		shape_problem(a, a->status, "schema_validation", "cvc-elt.1: "
+			      "Cannot find the declaration of element 'ODM'.");
+		break;
 	case SIM_BODY_EMPTY:
 		a->content_type = NULL;
 		buf_clear(&a->body);

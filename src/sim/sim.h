@@ -20,15 +20,17 @@
 #include "sim/scenario.h"
 #include "sim/token.h"
 
-#define SIM_HEADERS_MAX 8
+#define SIM_HEADERS_MAX 16
 #define SIM_HEADER_TEXT 512
 
 struct sim_request {
 	struct span method, path;	/* path decoded, with leading slash */
 	struct span authorization, key, op_id, request_id, content_type;
-	struct span host;
+	struct span host, if_none_exist, prefer, reference;
 	/* query */
 	struct span q_op_id, q_cursor, q_name, q_seed, q_operations;
+	struct span q_identifier;
+	bool q_post_odm;		/* ?PostODMClinicalData is there */
 	struct span body;
 	int64_t now_ms, utc_ms;		/* monotonic; UTC */
 };
@@ -58,6 +60,15 @@ struct sim_counts {
 
 struct sim_vendor;
 
+/* What a vendor noticed in the request at hand. */
+struct sim_facts {
+	bool xml;			/* an XML document */
+	bool insert, update;		/* TransactionTypes in it */
+	bool again;			/* nothing new: it was there */
+	bool partly;
+	uint32_t items;			/* sent */
+};
+
 struct sim {
 	struct scenario scenario;
 	uint64_t *hits;			/* per rule */
@@ -69,12 +80,15 @@ struct sim {
 	int64_t paused_from_ms, paused_until_ms;
 	bool seed_given;		/* --seed wins over scenarios */
 	uint64_t seed;
+	const char *profile_given;	/* --profile does, too; NULL none */
 	/* Kept by http.c. One thread answers, so a request that is not held
 	 * is gone before the next is read: without delays what tells how
 	 * much came at once is the number of open connections. */
 	int in_flight, in_flight_max, connections, connections_max;
 	struct json doc;		/* of the body at hand */
-	struct buf text[4];		/* tag, study, subject, form of it */
+	/* tag, study, subject, form of it; what identifies it; its payload */
+	struct buf text[6];
+	struct sim_facts facts;
 	/* Text of a scenario by name; may be NULL. */
 	bool (*find)(void *ctx, struct span name, struct buf *text);
 	void *find_ctx;

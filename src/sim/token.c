@@ -8,14 +8,16 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/request.h"
+
 static uint64_t check_value(uint64_t seed, uint64_t number)
 {
 	return (uint64_t)(scenario_roll(seed, "token", number, 0) *
 			  4294967296.0);
 }
 
-void sim_token_issue(struct sim_tokens *t, const struct scenario *s,
-		     uint64_t seed, int64_t since_ms, struct buf *json)
+void sim_token_new(struct sim_tokens *t, const struct scenario *s,
+		   uint64_t seed, int64_t since_ms, struct buf *out)
 {
 	uint64_t number = ++t->issued;
 	size_t i = number % SIM_TOKENS_MAX;
@@ -23,9 +25,16 @@ void sim_token_issue(struct sim_tokens *t, const struct scenario *s,
 	t->slot[i].at_ms = since_ms;
 	t->slot[i].until_ms = since_ms + s->oauth.lifetime_ms;
 	t->slot[i].uses = 0;
-	buf_addf(json, "{\"access_token\":\"sim-%" PRIu64 "-%08" PRIx64 "\","
-		 "\"token_type\":\"Bearer\"", number,
+	buf_addf(out, "sim-%" PRIu64 "-%08" PRIx64, number,
 		 check_value(seed, number));
+}
+
+void sim_token_issue(struct sim_tokens *t, const struct scenario *s,
+		     uint64_t seed, int64_t since_ms, struct buf *json)
+{
+	buf_adds(json, "{\"access_token\":\"");
+	sim_token_new(t, s, seed, since_ms, json);
+	buf_adds(json, "\",\"token_type\":\"Bearer\"");
 	if (*s->oauth.expires_in)
 		buf_addf(json, ",\"expires_in\":%s", s->oauth.expires_in);
 	buf_addc(json, '}');
@@ -63,20 +72,13 @@ static bool revoked(const struct sim_oauth *o, int64_t issued_ms,
 	return since_ms >= o->refused_from_ms && since_ms < o->refused_to_ms;
 }
 
-enum sim_token_state sim_token_check(struct sim_tokens *t,
+enum sim_token_state sim_token_known(struct sim_tokens *t,
 				     const struct scenario *s, uint64_t seed,
-				     struct span authorization,
-				     int64_t since_ms)
+				     struct span text, int64_t since_ms)
 {
-	static const char scheme[] = "Bearer ";
-	size_t n = sizeof(scheme) - 1, i;
-	uint64_t number;
+	uint64_t number = token_number(t, seed, text);
+	size_t i;
 
-	if (authorization.n <= n ||
-	    strncasecmp(authorization.p, scheme, n) != 0)
-		return SIM_TOKEN_MISSING;
-	number = token_number(t, seed, (struct span){authorization.p + n,
-			      authorization.n - n});
 	if (!number)
 		return SIM_TOKEN_UNKNOWN;
 	i = number % SIM_TOKENS_MAX;
@@ -89,6 +91,21 @@ enum sim_token_state sim_token_check(struct sim_tokens *t,
 		return SIM_TOKEN_EXPIRED;
 	t->slot[i].uses++;
 	return SIM_TOKEN_OK;
+}
+
+enum sim_token_state sim_token_check(struct sim_tokens *t,
+				     const struct scenario *s, uint64_t seed,
+				     struct span authorization,
+				     int64_t since_ms)
+{
+	static const char scheme[] = "Bearer ";
+	size_t n = sizeof(scheme) - 1;
+
+	if (authorization.n <= n ||
+	    strncasecmp(authorization.p, scheme, n) != 0)
+		return SIM_TOKEN_MISSING;
+	return sim_token_known(t, s, seed, (struct span){authorization.p + n,
+			       authorization.n - n}, since_ms);
 }
 
 /* --- the client --- */
@@ -122,36 +139,8 @@ static bool base64_decode(struct span text, struct buf *out)
 	return text.n - i <= 2;
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static void form_decode(struct span text, struct buf *out)
-{
-	size_t i;
-
-	for (i = 0; i < text.n; i++) {
-		char c = text.p[i];
-
-		if (c == '+') {
-			c = ' ';
-		} else if (c == '%' && i + 2 < text.n &&
-			   hex_value(text.p[i + 1]) >= 0 &&
-			   hex_value(text.p[i + 2]) >= 0) {
-			c = (char)(hex_value(text.p[i + 1]) << 4 |
-				   hex_value(text.p[i + 2]));
-			i += 2;
-		}
-		buf_addc(out, c);
-	}
-}
-
 /* The value of a form field; false when it is not there. */
-static bool form_field(struct span body, const char *name, struct buf *out)
+bool sim_form_field(struct span body, const char *name, struct buf *out)
 {
 	size_t n = strlen(name), i = 0, end;
 
@@ -161,16 +150,15 @@ static bool form_field(struct span body, const char *name, struct buf *out)
 		if (end - i <= n || body.p[i + n] != '=' ||
 		    memcmp(body.p + i, name, n) != 0)
 			continue;
-		form_decode((struct span){body.p + i + n + 1,
-			    end - i - n - 1}, out);
+		url_form_decode(out, (struct span){body.p + i + n + 1,
+				end - i - n - 1});
 		return true;
 	}
 	return false;
 }
 
-/* RFC 6749 2.3.1: both halves are form-encoded before they are joined. */
-static bool basic_client(struct span header, struct buf *id,
-			 struct buf *secret)
+bool sim_token_basic(struct span header, struct buf *user,
+		     struct buf *password)
 {
 	static const char scheme[] = "Basic ";
 	size_t n = sizeof(scheme) - 1;
@@ -184,12 +172,27 @@ static bool basic_client(struct span header, struct buf *id,
 	    (colon = memchr(buf_text(&both), ':', both.len))) {
 		size_t left = (size_t)(colon - both.p);
 
-		form_decode((struct span){both.p, left}, id);
-		form_decode((struct span){colon + 1, both.len - left - 1},
-			    secret);
+		buf_add(user, both.p, left);
+		buf_add(password, colon + 1, both.len - left - 1);
 		ok = true;
 	}
 	buf_wipe(&both);
+	return ok;
+}
+
+/* RFC 6749 2.3.1: both halves are form-encoded before they are joined. */
+static bool basic_client(struct span header, struct buf *id,
+			 struct buf *secret)
+{
+	struct buf user = BUF_INIT, password = BUF_INIT;
+	bool ok = sim_token_basic(header, &user, &password);
+
+	if (ok) {
+		url_form_decode(id, buf_span(&user));
+		url_form_decode(secret, buf_span(&password));
+	}
+	buf_release(&user);
+	buf_wipe(&password);
 	return ok;
 }
 
@@ -201,13 +204,13 @@ enum sim_token_refusal sim_token_client(const struct scenario *s,
 	struct buf grant = BUF_INIT, id = BUF_INIT, secret = BUF_INIT;
 	enum sim_token_refusal result;
 
-	if (!form_field(body, "grant_type", &grant))
+	if (!sim_form_field(body, "grant_type", &grant))
 		result = SIM_REQUEST_BAD;
 	else if (!span_is(buf_span(&grant), "client_credentials"))
 		result = SIM_GRANT_BAD;
 	else if (!basic_client(authorization, &id, &secret) &&
-		 (!form_field(body, "client_id", &id) ||
-		  !form_field(body, "client_secret", &secret)))
+		 (!sim_form_field(body, "client_id", &id) ||
+		  !sim_form_field(body, "client_secret", &secret)))
 		result = SIM_CLIENT_BAD;
 	else if (!span_is(buf_span(&id), o->client_id) ||
 		 !span_is(buf_span(&secret), o->client_secret))

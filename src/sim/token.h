@@ -31,8 +31,21 @@ enum sim_token_state sim_token_check(struct sim_tokens *,
 				     const struct scenario *, uint64_t seed,
 				     struct span authorization,
 				     int64_t since_ms);
+/* The same of a token or session id by itself. */
+enum sim_token_state sim_token_known(struct sim_tokens *,
+				     const struct scenario *, uint64_t seed,
+				     struct span text, int64_t since_ms);
+/* A new one, by itself or as a token endpoint's answer. */
+void sim_token_new(struct sim_tokens *, const struct scenario *,
+		   uint64_t seed, int64_t since_ms, struct buf *out);
 void sim_token_issue(struct sim_tokens *, const struct scenario *,
 		     uint64_t seed, int64_t since_ms, struct buf *json);
+
+/* The value of a form field, decoded; false when it is not there. */
+bool sim_form_field(struct span body, const char *name, struct buf *out);
+/* User and password of a Basic header; false: it is none. */
+bool sim_token_basic(struct span header, struct buf *user,
+		     struct buf *password);
 
 enum sim_token_refusal {
 	SIM_CLIENT_OK, SIM_CLIENT_BAD, SIM_GRANT_BAD, SIM_REQUEST_BAD

@@ -1,19 +1,32 @@
-/* vendor.c - plays: what both dialects share. */
+/* vendor.c - plays: what the dialects share. */
 #include <config.h>
 
 #include "sim/vendor.h"
 
 #include <string.h>
 
+#include "core/request.h"
+
 /* Pages end here whatever page_items says: clients bound what they read. */
 #define PAGE_BYTES_MAX (3u << 20)
 
+static const struct sim_vendor *const vendors[] = {
+	&sim_generic, &sim_tag
+};
+
 const struct sim_vendor *sim_vendor_named(const char *name)
 {
-	if (!strcmp(name, sim_tag.name))
-		return &sim_tag;
-	assert(!strcmp(name, sim_generic.name));
-	return &sim_generic;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vendors); i++)
+		if (!strcmp(name, vendors[i]->name))
+			return vendors[i];
+	return NULL;
+}
+
+const char *sim_vendor_name(size_t i)
+{
+	return i < ARRAY_SIZE(vendors) ? vendors[i]->name : NULL;
 }
 
 void vendor_id(uint32_t record, bool job, struct buf *out)
@@ -30,21 +43,97 @@ void vendor_member(struct buf *out, const char *name, const char *text)
 		buf_adds(out, "null");
 }
 
-static bool plain_byte(char c)
+void vendor_json(struct sim_answer *a, int status)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		(c >= '0' && c <= '9') || strchr("-._~/:@", c);
+	a->status = status;
+	a->content_type = "application/json";
+	buf_clear(&a->body);
 }
 
-static void url_encode(struct buf *out, struct span text)
+void vendor_text(struct sim_answer *a, int status, const char *type,
+		 const char *text)
+{
+	a->status = status;
+	a->content_type = type;
+	buf_clear(&a->body);
+	buf_adds(&a->body, text);
+}
+
+void vendor_xml_text(struct buf *out, struct span text)
 {
 	size_t i;
 
-	for (i = 0; i < text.n; i++)
-		if (text.p[i] && plain_byte(text.p[i]))
-			buf_addc(out, text.p[i]);
-		else
-			buf_addf(out, "%%%02X", (unsigned char)text.p[i]);
+	for (i = 0; i < text.n; i++) {
+		char c = text.p[i];
+
+		switch (c) {
+		case '&': buf_adds(out, "&amp;"); break;
+		case '<': buf_adds(out, "&lt;"); break;
+		case '>': buf_adds(out, "&gt;"); break;
+		case '"': buf_adds(out, "&quot;"); break;
+		default:
+			if ((unsigned char)c < ' ' || c == 0x7f)
+				c = '?';
+			buf_addc(out, c);
+			break;
+		}
+	}
+}
+
+void vendor_origin(const struct sim_request *q, struct buf *out)
+{
+	if (!q->host.n)
+		return;
+	buf_adds(out, "http://");
+	buf_addspan(out, q->host);
+}
+
+struct span vendor_folder(struct span path)
+{
+	while (path.n && path.p[path.n - 1] != '/')
+		path.n--;
+	return path;
+}
+
+struct span vendor_last_part(struct span path)
+{
+	size_t n = vendor_folder(path).n;
+
+	return (struct span){path.p + n, path.n - n};
+}
+
+bool vendor_ends(struct span text, const char *tail)
+{
+	size_t n = strlen(tail);
+
+	return text.n >= n && !memcmp(text.p + text.n - n, tail, n);
+}
+
+uint32_t vendor_committed(const struct sim *sim, uint32_t op)
+{
+	uint32_t n, last = 0;
+
+	if (!op)
+		return 0;
+	n = ledger_op_at(&sim->ledger, op)->first_record;
+	for (; n; n = ledger_record_at(&sim->ledger, n)->next_of_op)
+		if (ledger_record_at(&sim->ledger, n)->state == SIM_COMMITTED)
+			last = n;
+	return last;
+}
+
+static void url_encode_path(struct buf *out, struct span path)
+{
+	size_t i, begin = 0;
+
+	for (i = 0; i <= path.n; i++) {
+		if (i < path.n && path.p[i] != '/')
+			continue;
+		url_encode(out, (struct span){path.p + begin, i - begin});
+		if (i < path.n)
+			buf_addc(out, '/');
+		begin = i + 1;
+	}
 }
 
 static uint32_t cursor_of(struct span text)
@@ -69,65 +158,70 @@ static uint32_t next_record(const struct ledger *l, uint32_t record,
 }
 
 static bool shows(const struct sim *sim, const struct sim_record *r,
-		  const struct sim_request *q, int64_t lag_ms)
+		  const struct sim_page *page, int64_t now_ms)
 {
-	if (r->state == SIM_REMOVED || r->at_ms + lag_ms > q->now_ms)
+	if (r->state == SIM_REMOVED || r->at_ms + page->lag_ms > now_ms)
 		return false;
-	if (q->q_op_id.n &&
-	    !span_is(q->q_op_id,
-		     ledger_op_at(&sim->ledger, r->op)->identity))
+	if (page->tag.n &&
+	    !span_is(page->tag, ledger_op_at(&sim->ledger, r->op)->identity))
 		return false;
-	return r->path && span_is(q->path, r->path);
+	return !page->path.n || (r->path && span_is(page->path, r->path));
 }
 
-static void add_next(const struct sim_request *q, uint32_t record,
-		     struct buf *out)
+uint32_t vendor_page(struct sim *sim, const struct sim_request *q,
+		     const struct sim_page *page, struct buf *out)
 {
-	struct buf url = BUF_INIT;
+	const struct ledger *l = &sim->ledger;
+	uint32_t record, op = 0, cursor = cursor_of(q->q_cursor), last = 0;
+	int64_t n = 0, max = sim->scenario.page_items;
 
-	url_encode(&url, q->path);
-	buf_addf(&url, "?cursor=%u", record);
-	if (q->q_op_id.n) {
-		buf_adds(&url, "&op_id=");
-		url_encode(&url, q->q_op_id);
+	if (page->tag.n)
+		op = ledger_find(l, page->tag);
+	record = op ? ledger_op_at(l, op)->first_record :
+		page->tag.n || !l->records_n ? 0 : 1;
+	if (!op && record && cursor)
+		record = cursor < l->records_n ? cursor + 1 : 0;
+	for (; record; record = next_record(l, record, op != 0)) {
+		if (record <= cursor ||
+		    !shows(sim, ledger_record_at(l, record), page, q->now_ms))
+			continue;
+		if ((max && n == max) || out->len > PAGE_BYTES_MAX)
+			return last;
+		if (n++)
+			buf_addc(out, ',');
+		sim->vendor->item(sim, record, op != 0, out);
+		last = record;
 	}
-	buf_adds(out, ",\"next\":");
-	json_quote(out, buf_span(&url));
-	buf_release(&url);
+	return 0;
+}
+
+void vendor_next(const struct sim_request *q, const char *tag_name,
+		 struct span tag, uint32_t record, struct buf *url)
+{
+	url_encode_path(url, q->path);
+	buf_addf(url, "?cursor=%u", record);
+	if (tag.n) {
+		buf_addf(url, "&%s=", tag_name);
+		url_encode(url, tag);
+	}
 }
 
 void vendor_items(struct sim *sim, const struct sim_request *q,
 		  int64_t lag_ms, struct sim_answer *a)
 {
-	const struct ledger *l = &sim->ledger;
-	uint32_t record, op = 0, cursor = cursor_of(q->q_cursor), last = 0;
-	int64_t n = 0, max = sim->scenario.page_items;
-	bool more = false;
+	struct sim_page page = {q->q_op_id, q->path, lag_ms};
+	struct buf url = BUF_INIT;
+	uint32_t more;
 
-	if (q->q_op_id.n)
-		op = ledger_find(l, q->q_op_id);
-	record = op ? ledger_op_at(l, op)->first_record :
-		q->q_op_id.n || !l->records_n ? 0 : 1;
-	if (!op && record && cursor)
-		record = cursor < l->records_n ? cursor + 1 : 0;
-	a->status = 200;
-	a->content_type = "application/json";
+	vendor_json(a, 200);
 	buf_adds(&a->body, "{\"items\":[");
-	for (; record; record = next_record(l, record, op != 0)) {
-		if (record <= cursor ||
-		    !shows(sim, ledger_record_at(l, record), q, lag_ms))
-			continue;
-		if ((max && n == max) || a->body.len > PAGE_BYTES_MAX) {
-			more = true;
-			break;
-		}
-		if (n++)
-			buf_addc(&a->body, ',');
-		sim->vendor->item(sim, record, op != 0, &a->body);
-		last = record;
-	}
+	more = vendor_page(sim, q, &page, &a->body);
 	buf_addc(&a->body, ']');
-	if (more)
-		add_next(q, last, &a->body);
+	if (more) {
+		vendor_next(q, "op_id", q->q_op_id, more, &url);
+		buf_adds(&a->body, ",\"next\":");
+		json_quote(&a->body, buf_span(&url));
+	}
 	buf_addc(&a->body, '}');
+	buf_release(&url);
 }

@@ -5,7 +5,9 @@
  */
 #include "cli/options.h"
 
+#include "cli/setup.h"
 #include "config.h"
+#include "core/json.h"
 #include "ui/app.h"
 #include "ui/keys.h"
 
@@ -312,6 +314,32 @@ static const struct man_part settings_tail[] = {
 	{"\"SEE ALSO\"", ".BR edcsync (1),\n.BR edcsim (1)\n"},
 };
 
+/* The profiles at hand, by their own titles. */
+static void profile_rows(struct buf *out)
+{
+	char name[64];
+
+	buf_adds(out, ".SH PROFILES\nCompiled in;\n.B edcsync profile show\n"
+		 "prints one, with what is known of the vendor and what is "
+		 "not.\n");
+	for (const struct embedded *f = embedded_files; f->name; f++) {
+		struct buf title = BUF_INIT;
+		struct json doc = {0};
+
+		if (!embedded_profile(f, name))
+			continue;
+		if (json_parse(&doc, (const char *)f->p, f->n, JSON_COMMENTS))
+			json_string(&doc, json_get(&doc, 0, "title"), &title);
+		buf_adds(out, ".TP\n.B ");
+		roff(out, name);
+		buf_addc(out, '\n');
+		roff(out, buf_text(&title));
+		buf_adds(out, ".\n");
+		json_release(&doc);
+		buf_release(&title);
+	}
+}
+
 static void manual_settings(struct buf *out)
 {
 	head(out, "EDCSYNC.JSON", 5, "File Formats",
@@ -319,6 +347,7 @@ static void manual_settings(struct buf *out)
 	for (size_t i = 0; i < ARRAY_SIZE(settings_head); i++)
 		part(out, &settings_head[i]);
 	config_manual(out);
+	profile_rows(out);
 	for (size_t i = 0; i < ARRAY_SIZE(settings_tail); i++)
 		part(out, &settings_tail[i]);
 }

@@ -23,6 +23,7 @@ libcore_a_SOURCES = \
 	src/core/lookup.c \
 	src/core/request.h \
 	src/core/request.c \
+	src/core/stored.c \
 	src/core/url.c \
 	src/core/token.h \
 	src/core/token.c \

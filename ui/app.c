@@ -212,10 +212,14 @@ static void take_keys(struct app *app)
 		if (key.kind == KEYK_NONE)
 			return;
 		app_key(app, &key);
-		/* What the key opened has to know its size before the next
-		 * one meets it. */
-		if (take_due(app, DUE_REFLOW) && !app->ended)
+		if (app->ended)
+			return;
+		/* What the key opened has to know its size, and to have asked
+		 * its first question, before the next key meets it. */
+		if (take_due(app, DUE_REFLOW))
 			reflow(app);
+		if (take_due(app, DUE_ASK))
+			ask(app);
 	}
 	app_due(app, DUE_PAINT);
 	app->pulse_at_ms = 0;		/* there are more: do not wait */

@@ -63,6 +63,7 @@ E2E = \
 	tests/e2e/console.py \
 	tests/e2e/credentials.py \
 	tests/e2e/deliver.py \
+	tests/e2e/envelopes.py \
 	tests/e2e/field.py \
 	tests/e2e/field_store.py \
 	tests/e2e/field_wire.py \

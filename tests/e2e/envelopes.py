@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""What is said in an answer rather than by its status, from profile to store:
+XML by XPath, items refused among others, counts, bodies built around a
+payload, and "exists already", which only a look-up can settle."""
+import hashlib
+import json
+import re
+
+from field import attempts, run, submit
+from lib import House, expect, main
+from vendor import answer
+
+RWS = {
+    "profile": "rws", "version": 1,
+    "send": {"path": "/rws", "xml_tag": "/ODM/@FileOID"},
+    "idempotency": {"modes": ["lookup", "none"], "default": "lookup"},
+    "rules": [
+        {"name": "exists", "verdict": "look",
+         "if": {"xpath": "/Response/@ReasonCode", "is": "RWS00024"},
+         "take": {"code": {"xpath": "/Response/@ReasonCode"}}},
+        {"name": "refused", "verdict": "reject",
+         "if": {"xpath": "/Response/@IsTransactionSuccessful", "is": 0}},
+        {"name": "done", "verdict": "commit",
+         "if": {"xpath": "/Response/@IsTransactionSuccessful", "is": 1},
+         "take": {"vendor_id": {"xpath": "/Response/@ReferenceNumber"}}}],
+    "lookup": {"request": "GET {base_url}/subjects",
+               "items": [{"xpath": "/Subjects/S"}], "tag": [{"xpath": "@k"}],
+               "tag_is": "{subject}", "id": {"xpath": "@id"},
+               "tag_stored": True}}
+
+ITEMS = {
+    "profile": "items", "version": 1,
+    "send": {"path": "/records", "body": {"kind": "multipart", "fields": {
+        "study": "{study}",
+        "file": {"value": "{payload}", "filename": "r.json",
+                 "content_type": "application/json"}}}},
+    "idempotency": {"modes": ["key"], "default": "key"},
+    "rules": [
+        {"name": "too-few", "verdict": "partial",
+         "if": {"count": {"sent": {"json": ""}, "answer": {"json": "/count"}},
+                "is": "less"}}],
+    "items": [{"json": "/data/*", "status": "/s", "failed": ["NO"],
+               "taken": ["OK"], "id": "/id", "code": "/code"}]}
+
+
+def profile(h, what):
+    folder = h.dir / "profiles"
+    folder.mkdir(exist_ok=True)
+    (folder / (what["profile"] + ".json")).write_text(json.dumps(what))
+    return what["profile"]
+
+
+def odm(subject, value=1):
+    return json.dumps({
+        "study_oid": "S", "subject_key": subject, "form_oid": "F",
+        "content_type": "text/xml; charset=utf-8",
+        "payload_text": "<?xml version='1.0'?>\n<ODM xmlns='urn:odm' "
+                        "FileOID=''><v>%s</v></ODM>" % value}) + "\n"
+
+
+def record(subject, payload):
+    return json.dumps({"study_oid": "S", "subject_key": subject,
+                       "form_oid": "F", "payload": payload}) + "\n"
+
+
+def response(ok, code=""):
+    return answer(200 if ok else 400,
+                  "\ufeff<Response ReferenceNumber='R-1' "
+                  "IsTransactionSuccessful = '%d' ReasonCode='%s'/>"
+                  % (ok, code), content_type="text/html")
+
+
+def xml_goes_out_tagged_and_comes_back_understood():
+    with House() as h:
+        v = h.vendor(lambda r: response(True))
+        h.endpoint("edc", v, profile=profile(h, RWS))
+        submit(h, odm("U1"))
+        run(h)
+        o = h.operations()[0]
+        expect(o["state"] == "committed", o)
+        sent = v.requests[0]
+        expect(b"FileOID='%s'" % o["op_id"].encode() in sent.body, sent.body)
+        expect(sent.headers["content-type"] == "text/xml; charset=utf-8",
+               sent.headers)
+        expect(hashlib.sha256(sent.body).hexdigest() == o["sent_sha256"], o)
+        expect(attempts(h, o["op_id"])[0]["vendor_correlation_id"] == "R-1",
+               attempts(h, o["op_id"]))
+        # The same document in other words adds nothing.
+        again = submit(h, odm("U1").replace("<v>", "<v  >"))
+        expect(again[0]["result"] == "exists", again)
+
+
+def what_exists_already_is_looked_for():
+    """U1 is there (ours, from before), U2 is not: never sent again."""
+    def script(r):
+        if r.method == "POST":
+            return response(False, "RWS00024")
+        return answer(200, "<Subjects><S k='U1' id='17'/></Subjects>")
+    with House() as h:
+        v = h.vendor(script)
+        h.endpoint("edc", v, profile=profile(h, RWS))
+        submit(h, odm("U1") + odm("U2"))
+        run(h)
+        got = {o["subject_key"]: o for o in h.operations()}
+        expect(got["U1"]["state"] == "committed", got["U1"])
+        expect(got["U1"]["evidence"] == "look_up", got["U1"])
+        expect(got["U2"]["state"] == "rejected", got["U2"])
+        expect(got["U2"]["reason"] == "already_exists", got["U2"])
+        expect("outcome_unknown" not in got["U2"]["flags"], got["U2"])
+        posts = [r for r in v.requests if r.method == "POST"]
+        expect(len(posts) == 2, "sent", len(posts))
+        h.verify()
+
+
+def in_mode_none_it_is_a_refusal():
+    with House() as h:
+        v = h.vendor(lambda r: response(False, "RWS00024"))
+        h.endpoint("edc", v, profile=profile(h, RWS), idempotency="none")
+        submit(h, odm("U1"))
+        run(h)
+        o = h.operations()[0]
+        expect(o["state"] == "rejected", o)
+        expect(o["reason"] == "already_exists", o)
+        expect(len(v.requests) == 1, v.requests)
+
+
+def refused_items_are_named_and_nothing_goes_twice():
+    seen = []
+
+    def script(r):
+        seen.append(r)
+        if len(seen) == 1:
+            return answer(503, "", retry_after=0)
+        return answer(200, {"count": 2, "data": [
+            {"s": "OK", "id": "A"},
+            {"s": "NO", "id": "B", "code": "E12"}]})
+    with House() as h:
+        v = h.vendor(script)
+        h.endpoint("edc", v, profile=profile(h, ITEMS))
+        submit(h, record("U1", [{"id": "A"}, {"id": "B"}]))
+        run(h)
+        o = h.operations()[0]
+        expect(o["state"] == "rejected", o)
+        expect(o["reason"] == "partly_refused", o)
+        expect("partial" in o["flags"], o)
+        shown = h.json("show", o["op_id"])[0]
+        expect("1 of 2 items refused: B (E12)" in json.dumps(shown), shown)
+        expect(len(v.requests) == 2, len(v.requests))
+        # One body, built once; the payload in it as it came.
+        first, second = (r.body for r in v.requests)
+        expect(first == second, first, second)
+        expect(hashlib.sha256(first).hexdigest() == o["sent_sha256"], o)
+        expect(b'\r\n\r\n[{"id": "A"}, {"id": "B"}]\r\n--' in first, first)
+        expect(b'name="study"\r\n\r\nS\r\n' in first, first)
+        mark = re.search("boundary=(.+)", v.requests[0].headers[
+            "content-type"]).group(1)
+        expect(first.startswith(b"--" + mark.encode()), mark)
+        expect(first.endswith(b"--" + mark.encode() + b"--\r\n"), mark)
+
+
+def counts_know_what_was_sent():
+    """Inside a multipart body, too: three were sent."""
+    with House() as h:
+        v = h.vendor(lambda r: answer(200, {"count": 2}))
+        h.endpoint("edc", v, profile=profile(h, ITEMS))
+        submit(h, record("U1", [1, 2, 3]) + record("U2", [1, 2]))
+        run(h)
+        got = {o["subject_key"]: o["state"] for o in h.operations()}
+        expect(got == {"U1": "rejected", "U2": "committed"}, got)
+
+
+def a_word_that_nobody_knows_is_no_success():
+    answers = iter([{"data": [{"s": "HM"}]}, {"data": [{"s": "OK"}]}])
+    with House() as h:
+        v = h.vendor(lambda r: answer(200, next(answers)))
+        h.endpoint("edc", v, profile=profile(h, ITEMS))
+        submit(h, record("U1", {"id": "A"}))
+        run(h)
+        o = h.operations()[0]
+        expect(o["state"] == "committed", o)
+        rules = [a["rule"] for a in attempts(h, o["op_id"])]
+        expect(rules == ["items-unclear", "ok"], rules)
+
+
+def the_dry_run_says_the_same():
+    with House() as h:
+        h.endpoint("edc", h.vendor(lambda r: None))
+        path = h.dir / "rws.json"
+        path.write_text(json.dumps(RWS))
+        body = h.dir / "answer.xml"
+        body.write_text("<Response IsTransactionSuccessful='0' "
+                        "ReasonCode='RWS00024'/>")
+        got = h.json("classify", "--profile", path, "--status", "400",
+                     "--body", body)[0]
+        expect((got["verdict"], got["rule"], got["code"]) ==
+               ("look", "exists", "RWS00024"), got)
+        sent = h.dir / "sent.json"
+        sent.write_text("[1, 2, 3]")
+        body.write_text('{"count": 2}')
+        path.write_text(json.dumps(ITEMS))
+        got = h.json("classify", "--profile", path, "--status", "200",
+                     "--body", body, "--payload", sent)[0]
+        expect((got["verdict"], got["rule"]) == ("partial", "too-few"), got)
+        path.write_text('{"profile": "x", "version": 1,\n"rules": [\n'
+                        '{"name": "q", "verdict": "commit", "if": '
+                        '{"xpath": "/o:a", "exists": true}}]}')
+        said = h.command("profile check", path, codes=None)
+        text = said.stdout + said.stderr
+        expect(said.returncode == 78 and ":3: rule \"q\": " in text and
+               'prefix "o"' in text, said.returncode, text)
+
+
+if __name__ == "__main__":
+    main(xml_goes_out_tagged_and_comes_back_understood,
+         what_exists_already_is_looked_for,
+         in_mode_none_it_is_a_refusal,
+         refused_items_are_named_and_nothing_goes_twice,
+         counts_know_what_was_sent,
+         a_word_that_nobody_knows_is_no_success,
+         the_dry_run_says_the_same, jobs=2)

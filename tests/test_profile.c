@@ -65,6 +65,24 @@ static void oracle_clinical_keeps_its_cases(void **state)
 	cases("oracle-clinical");
 }
 
+static void veeva_vault_keeps_its_cases(void **state)
+{
+	(void)state;
+	cases("veeva-vault");
+}
+
+static void redcap_keeps_its_cases(void **state)
+{
+	(void)state;
+	cases("redcap");
+}
+
+static void fhir_r4_keeps_its_cases(void **state)
+{
+	(void)state;
+	cases("fhir-r4");
+}
+
 static void castor_keeps_its_cases(void **state)
 {
 	(void)state;
@@ -558,6 +576,9 @@ int main(void)
 		cmocka_unit_test(metadata_tag_keeps_its_cases),
 		cmocka_unit_test(medidata_rave_keeps_its_cases),
 		cmocka_unit_test(oracle_clinical_keeps_its_cases),
+		cmocka_unit_test(veeva_vault_keeps_its_cases),
+		cmocka_unit_test(redcap_keeps_its_cases),
+		cmocka_unit_test(fhir_r4_keeps_its_cases),
 		cmocka_unit_test(castor_keeps_its_cases),
 		cmocka_unit_test(the_language_keeps_its_cases),
 		cmocka_unit_test(a_case_that_fails_is_told),

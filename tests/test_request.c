@@ -371,6 +371,55 @@ static void a_tag_moves_no_other_byte(void **state)
 	profile_free(p);
 }
 
+static const struct {
+	const char *payload, *result;
+} identifiers[] = {
+	{"{\"resourceType\":\"Observation\"}",
+	 "{\"identifier\":[{\"system\":\"urn:edcsync:op-id\",\"value\":\"T1\"}],"
+	 "\"resourceType\":\"Observation\"}"},
+	{"{\"identifier\":[],\"a\":9007199254740993}",
+	 "{\"identifier\":[{\"system\":\"urn:edcsync:op-id\",\"value\":\"T1\"}],"
+	 "\"a\":9007199254740993}"},
+	{"{\"identifier\": [ {\"system\":\"urn:x\",\"value\":\"1\"}]}",
+	 "{\"identifier\": [{\"system\":\"urn:edcsync:op-id\",\"value\":\"T1\"},"
+	 " {\"system\":\"urn:x\",\"value\":\"1\"}]}"},
+	{"{\"identifier\":[{\"system\":\"urn:edcsync:op-id\"}]}",
+	 "{\"identifier\":[{\"value\":\"T1\",\"system\":\"urn:edcsync:op-id\"}]}"},
+	{"{\"resourceType\":\"QuestionnaireResponse\"}",
+	 "{\"identifier\":{\"system\":\"urn:edcsync:op-id\",\"value\":\"T1\"},"
+	 "\"resourceType\":\"QuestionnaireResponse\"}"},
+	{"{\"resourceType\":\"Bundle\",\"identifier\":{\"system\":\"urn:x\"}}",
+	 NULL},
+	{"{\"identifier\":[{\"system\":\"urn:edcsync:op-id\",\"value\":\"T0\"}]}",
+	 NULL},
+	{"{\"identifier\":{\"system\":\"urn:x\"}}", NULL},
+	{"{\"identifier\":\"x\"}", NULL}, {"[]", NULL},
+};
+
+static void a_resource_is_tagged_by_an_identifier(void **state)
+{
+	struct profile *p = shipped("fhir-r4");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(identifiers); i++) {
+		struct buf out = BUF_INIT, error = BUF_INIT;
+		bool ok = request_splice_tag(p,
+					     span_of(identifiers[i].payload),
+					     "T1", &out, &error);
+
+		check_row(ok == (identifiers[i].result != NULL), "%s: %s",
+			  identifiers[i].payload, buf_text(&error));
+		if (ok)
+			assert_string_equal(buf_text(&out),
+					    identifiers[i].result);
+		else
+			assert_true(error.len > 0);
+		buf_release(&out);
+		buf_release(&error);
+	}
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +433,7 @@ int main(void)
 		cmocka_unit_test(a_header_cannot_bring_a_second_one),
 		cmocka_unit_test(a_line_without_a_path_takes_the_profiles),
 		cmocka_unit_test(a_tag_moves_no_other_byte),
+		cmocka_unit_test(a_resource_is_tagged_by_an_identifier),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,8 @@ def a_newcomer_answers_and_delivers():
             ("[yes]: ", "yes"), ("[yes]: ", "yes"))
         expect(code == 0, code, screen)
         for reason in ("1 to 64 of letters", "one of production|test",
-                       "there are castor, castor-reports, generic-rest",
+                       "there are castor, castor-reports, fhir-r4, "
+                       "generic-rest",
                        "an answer is needed", "http is allowed to loopback",
                        "neither a query", "stands here twice",
                        "session_login does not go with the profile",

@@ -131,6 +131,9 @@ static bool read_reason(struct profile_load *l, uint32_t node, void *at)
 	return ok;
 }
 
+#define HALTS "credentials_refused, account_locked, password_change, " \
+	"insufficient_scope, wrong_account or too_many_log_ins"
+
 static bool read_halt(struct profile_load *l, uint32_t node, void *at)
 {
 	char *name = NULL;
@@ -138,9 +141,7 @@ static bool read_halt(struct profile_load *l, uint32_t node, void *at)
 		halt_reason_parse(span_of(name), at);
 
 	if (!ok)
-		profile_error(l, node, "not a reason to halt: use "
-			      "credentials_refused, account_locked or "
-			      "insufficient_scope");
+		profile_error(l, node, "not a reason to halt: use " HALTS);
 	free(name);
 	return ok;
 }
@@ -206,8 +207,7 @@ static bool rule_check(struct profile_load *l, uint32_t node,
 	}
 	if ((r->verdict == VERDICT_HALT) != (r->halt != HALT_NONE)) {
 		profile_error(l, node, "the verdict halt, and only it, needs "
-			      "\"halt\": credentials_refused, account_locked "
-			      "or insufficient_scope");
+			      "\"halt\": " HALTS);
 		ok = false;
 	}
 	if (r->reason == REASON_NONE)

@@ -163,6 +163,7 @@ void answer_take(struct engine_world *w, struct transfer *t,
 		text_set(v->rule, sizeof(v->rule), SPAN("cannot-be-sent"));
 		text_set(v->why, sizeof(v->why), span_of(a->error));
 	}
+	cred_scrub(p, v);
 	halt_judge(w, p, t, a, v);
 	ours = t->intent != NULL;
 	emit(w, p, t, a, o, others, phases_us);

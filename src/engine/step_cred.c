@@ -1,3 +1,4 @@
+#define _GNU_SOURCE			/* memmem */
 #include "engine/world.h"
 
 #include <stdlib.h>
@@ -157,6 +158,52 @@ bool cred_usable(struct engine_world *w, struct place *p)
 	if (!c->busy && now >= c->retry_at_ms)
 		begin(w, p);
 	return c->usable;
+}
+
+/* ---- what an answer quotes ---------------------------------------------- */
+
+#define QUOTE_BYTES 6			/* a shorter one is anybody's word */
+
+static void scrub_all(struct span secret, struct verdict_out *v)
+{
+	static const char instead[] = "(quotes the credential)";
+	const struct {
+		char *text;
+		size_t size;
+		bool id;
+	} row[] = {
+		{v->why, sizeof(v->why), false},
+		{v->word, sizeof(v->word), false},
+		{v->code, sizeof(v->code), false},
+		{v->excerpt, sizeof(v->excerpt), false},
+		{v->items, sizeof(v->items), true},
+		{v->vendor_id, sizeof(v->vendor_id), true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
+		if (secret.n >= QUOTE_BYTES && row[i].text[0] &&
+		    memmem(row[i].text, strlen(row[i].text), secret.p,
+			   secret.n))
+			text_set(row[i].text, row[i].size,
+				 span_of(row[i].id ? "" : instead));
+}
+
+/* Of a header line the last word of its value: "Bearer TOKEN". */
+void cred_scrub(const struct place *p, struct verdict_out *v)
+{
+	struct span rest = cred_header(p);
+
+	scrub_all(cred_in_body(p), v);
+	while (rest.n) {
+		const char *end = memchr(rest.p, '\n', rest.n);
+		size_t n = end ? (size_t)(end - rest.p) : rest.n, from = n;
+
+		while (from && rest.p[from - 1] != ' ')
+			from--;
+		scrub_all((struct span){rest.p + from, n - from}, v);
+		rest.p += n + (end ? 1 : 0);
+		rest.n -= n + (end ? 1 : 0);
+	}
 }
 
 /* ---- what came back ----------------------------------------------------- */

@@ -177,7 +177,9 @@ bool cred_usable(struct engine_world *, struct place *);
 bool cred_waits(const struct engine_world *, const struct place *);
 struct span cred_header(const struct place *);
 struct span cred_in_body(const struct place *);
-/* A request goes out under it, or an answer to one came. */
+/* An answer that quotes what got us in: those words of it go. */
+void cred_scrub(const struct place *, struct verdict_out *);
+/* A request goes out under it. */
 void cred_used(struct engine_world *, struct place *);
 void cred_clock(struct cred *, int64_t delta_ms);
 void cred_secret(struct engine_world *, struct place *, struct span secret,

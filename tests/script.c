@@ -126,6 +126,7 @@ static void do_with(struct run *r, const char *arg)
 	} rows[] = {
 		{"readonly", &w->readonly, NULL}, {"demo", &w->demo, NULL},
 		{"no-config", &w->no_config, NULL},
+		{"engine-here", &w->engine_here, NULL},
 		{"no-colour", &w->term.no_colour, NULL},
 		{"ascii", &w->term.ascii, NULL},
 		{"no-mouse", &w->term.no_mouse, NULL},
@@ -172,17 +173,24 @@ static void start(struct run *r)
 
 /* --- what a person does --- */
 
+/* A console that never rests burns a processor. */
+static void rest(struct run *r, int asleep_ms)
+{
+	if (!r->done && !vt_settle_for(&r->vt, asleep_ms) && !r->vt.ended)
+		wrong(r, "it does not come to rest");
+}
+
 /* After Esc a terminal waits whether more comes: so do we. */
 static void do_keys(struct run *r, const char *arg)
 {
-	char *copy = xstrdup(arg), *rest = copy, *key;
+	char *copy = xstrdup(arg), *left = copy, *key;
 
-	while ((key = strsep(&rest, " ")) && !r->done) {
+	while ((key = strsep(&left, " ")) && !r->done) {
 		if (!*key)
 			continue;
 		if (!vt_key(&r->vt, key))
 			wrong(r, "no such key: %s", key);
-		vt_settle_for(&r->vt, strcmp(key, "Esc") ? 0 : 60);
+		rest(r, strcmp(key, "Esc") ? 0 : 60);
 	}
 	free(copy);
 }
@@ -190,7 +198,7 @@ static void do_keys(struct run *r, const char *arg)
 static void do_type(struct run *r, const char *arg)
 {
 	vt_type(&r->vt, arg);
-	vt_settle(&r->vt);
+	rest(r, 0);
 }
 
 static void do_paste(struct run *r, const char *arg)
@@ -203,7 +211,7 @@ static void do_paste(struct run *r, const char *arg)
 		else
 			buf_addc(&text, *p);
 	vt_paste(&r->vt, buf_text(&text));
-	vt_settle(&r->vt);
+	rest(r, 0);
 	buf_release(&text);
 }
 
@@ -216,7 +224,7 @@ static void do_click(struct run *r, const char *arg)
 		return;
 	}
 	vt_click(&r->vt, row, col, button);
-	vt_settle(&r->vt);
+	rest(r, 0);
 }
 
 static void do_size(struct run *r, const char *arg)
@@ -230,7 +238,7 @@ static void do_size(struct run *r, const char *arg)
 		r->start.rows = rows;
 	} else {
 		vt_resize(&r->vt, cols, rows);
-		vt_settle(&r->vt);
+		rest(r, 0);
 	}
 }
 
@@ -252,9 +260,8 @@ static void do_clock(struct run *r, const char *arg)
 
 	__atomic_add_fetch(r->world.clock_ms, ms, __ATOMIC_RELAXED);
 	/* It looks at the clock ten times a second. */
-	vt_settle_for(&r->vt, 0);
 	vt_pump(&r->vt, 300);
-	vt_settle(&r->vt);
+	rest(r, 0);
 }
 
 static void do_signal(struct run *r, const char *arg)
@@ -378,7 +385,7 @@ static void do_show(struct run *r, const char *arg)
 	if (r->vt.ended && WIFSIGNALED(r->vt.status))
 		wrong(r, "it died of signal %d", WTERMSIG(r->vt.status));
 	if (r->update && !r->vt.ended)
-		vt_settle_for(&r->vt, UPDATE_MS);
+		rest(r, UPDATE_MS);
 	compare(r, false);
 	lint(r);
 }

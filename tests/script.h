@@ -7,7 +7,7 @@
  *   size COLSxROWS                 80x24
  *   term NAME / locale NAME / env NAME=VALUE
  *   engine                         one seems to run
- *   with readonly|demo|no-config|no-colour|ascii|no-mouse
+ *   with readonly|demo|no-config|engine-here|no-colour|ascii|no-mouse
  *   with panel NAME | filter TEXT | op ID | theme NAME | greeting TEXT
  *
  * Then, the first of them starts it:

@@ -46,6 +46,12 @@ static bool engine(void *ctx, char words[64], bool *trouble)
 	return o->scene->engine != NULL;
 }
 
+static int in_flight(void *ctx)
+{
+	(void)ctx;
+	return 3;
+}
+
 static bool verify(void *ctx, bool (*stop)(struct work_room *),
 		   struct work_room *room, struct buf *words)
 {
@@ -97,6 +103,8 @@ int world_run(void *options)
 		.now_ms = now_ms, .utc_offset_min = utc_offset_min,
 		.store_open = store_open, .store_close = close_store,
 		.engine = engine, .verify = verify,
+		.engine_here = o->engine_here,
+		.in_flight = o->engine_here ? in_flight : NULL,
 		.version = "edcsync 0.1.0",
 		.stop_fd = -1, .claims = &claims, .readonly = o->readonly,
 		.program = "edcsync", .panel = o->panel,

@@ -14,6 +14,7 @@ struct world_options {
 	const struct scene *scene;
 	struct term_options term;
 	bool readonly, demo, no_config;
+	bool engine_here;		/* three requests in flight */
 	const char *panel, *filter, *op, *greeting;
 	int64_t *clock_ms;		/* shared with the child; see below */
 };

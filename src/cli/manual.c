@@ -319,7 +319,7 @@ static void profile_rows(struct buf *out)
 {
 	char name[64];
 
-	buf_adds(out, ".SH PROFILES\nCompiled in;\n.B edcsync profile show\n"
+	buf_adds(out, ".SS Profiles\nCompiled in;\n.B edcsync profile show\n"
 		 "prints one, with what is known of the vendor and what is "
 		 "not.\n");
 	for (const struct embedded *f = embedded_files; f->name; f++) {

@@ -155,12 +155,12 @@ static int rest_words(struct digest *d, struct view *view)
 		const char *filter, *words;
 	} rows[] = {
 		{"state:committed", "reached the vendor"},
-		{"state:rejected", "were refused by the vendor"},
+		{"state:rejected", "refused by the vendor"},
 		{"state:dead flag:outcome_unknown",
-		 "were given up, and may be there"},
-		{"state:dead -flag:outcome_unknown", "were given up"},
-		{"state:unwatched", "are no longer watched"},
-		{"state:discarded", "were discarded"},
+		 "given up, may be there"},
+		{"state:dead -flag:outcome_unknown", "given up"},
+		{"state:unwatched", "no longer watched"},
+		{"state:discarded", "discarded"},
 	};
 	int rc = ST_OK;
 

@@ -9,6 +9,8 @@ libsim_a_SOURCES = \
 	src/sim/ledger.h \
 	src/sim/ledger_file.c \
 	src/sim/ledger_file.h \
+	src/sim/odm.c \
+	src/sim/odm.h \
 	src/sim/scenario.c \
 	src/sim/scenario.h \
 	src/sim/scenario_load.c \
@@ -20,6 +22,10 @@ libsim_a_SOURCES = \
 	src/sim/token.h \
 	src/sim/vendor.c \
 	src/sim/vendor.h \
+	src/sim/vendor_castor.c \
+	src/sim/vendor_redcap.c \
+	src/sim/vendor_rave.c \
+	src/sim/vendor_oracle.c \
 	src/sim/vendor_generic.c \
 	src/sim/vendor_tag.c
 

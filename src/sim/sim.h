@@ -62,7 +62,7 @@ struct sim_vendor;
 
 /* What a vendor noticed in the request at hand. */
 struct sim_facts {
-	bool xml;			/* an XML document */
+	bool xml, named;		/* an XML document; with a namespace */
 	bool insert, update;		/* TransactionTypes in it */
 	bool again;			/* nothing new: it was there */
 	bool partly;

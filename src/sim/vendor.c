@@ -11,7 +11,8 @@
 #define PAGE_BYTES_MAX (3u << 20)
 
 static const struct sim_vendor *const vendors[] = {
-	&sim_generic, &sim_tag
+	&sim_generic, &sim_tag, &sim_castor, &sim_castor_reports,
+	&sim_redcap, &sim_rave, &sim_oracle
 };
 
 const struct sim_vendor *sim_vendor_named(const char *name)

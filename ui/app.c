@@ -279,6 +279,8 @@ static void begin(struct app *app)
 		if (strcmp(panels[i]->name, w->panel) == 0)
 			at = i;
 	app_switch(app, at);
+	reflow(app);
+	ask(app);
 	if (w->filter)
 		app_filter(app, w->filter);
 	if (w->op)

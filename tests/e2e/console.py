@@ -254,6 +254,24 @@ def without_configuration_it_only_reads():
             leave(c)
 
 
+def it_begins_where_it_is_told_to():
+    with House() as house:
+        prepared(house)
+        op = house.operations()[0]
+        for words, seen in (
+                (["--panel=dead", "--filter=site:1"], "Dead letters"),
+                (["--panel=rejected", "--filter=age>1s"], "Rejected"),
+                (["--filter=state:queued"], "1 of 12"),
+                ([op["op_id"]], op["subject_key"]),
+                (["nothing-is-called-so"], "no such operation"),
+                (["--theme=mono", "--ascii", "--no-mouse"], "1 Over")):
+            with Console(program(house, "--attach", *words)) as c:
+                c.wait(seen)
+                os.kill(c.pid, signal.SIGTERM)
+                expect(c.end() == 0, words, c.status)
+                c.clean()
+
+
 def it_needs_a_store_to_attach_to():
     with House() as house:
         house.endpoint("edc", house.sim())
@@ -480,6 +498,7 @@ main(no_terminal_is_told_before_anything_is_done,
      production_is_asked_about,
      an_engine_can_be_started_and_ended_in_the_window,
      without_configuration_it_only_reads,
+     it_begins_where_it_is_told_to,
      it_needs_a_store_to_attach_to,
      mistakes_are_told_before_the_screen_is_taken,
      without_configuration_it_offers_a_way_in,

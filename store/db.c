@@ -162,17 +162,66 @@ static void configure(void)
 	vfs_register();
 }
 
+static void configure_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, configure);
+}
+
+int db_header(const char *path, uint8_t out[DB_HEADER_BYTES])
+{
+	sqlite3_int64 size = -1;
+	sqlite3_file *file;
+	sqlite3_vfs *vfs;
+	const char *name;
+	int n = -1;
+
+	configure_once();
+	vfs = sqlite3_vfs_find("unix");
+	/* The name as SQLite's own open would hand it over. */
+	name = sqlite3_create_filename(path, "", "", 0, NULL);
+	file = xcalloc(1, (size_t)vfs->szOsFile);
+	if (vfs->xOpen(vfs, name, file, SQLITE_OPEN_READONLY |
+		       SQLITE_OPEN_MAIN_DB, NULL) == SQLITE_OK &&
+	    file->pMethods->xFileSize(file, &size) == SQLITE_OK) {
+		n = size < DB_HEADER_BYTES ? (int)size : DB_HEADER_BYTES;
+		if (file->pMethods->xRead(file, out, n, 0) != SQLITE_OK)
+			n = 0;
+	}
+	if (file->pMethods)
+		file->pMethods->xClose(file);
+	free(file);
+	sqlite3_free_filename(name);
+	return n;
+}
+
 /* An empty file of our own, 0600 whatever the umask; SQLite gives -wal and
  * -shm the mode of the database. */
 static bool make_file(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool good;
+	struct buf made = BUF_INIT;
+	bool good = false;
+	int fd;
 
-	if (fd < 0)
-		return errno == EEXIST;
-	good = fchmod(fd, 0600) == 0;
-	close(fd);
+	if (access(path, F_OK) == 0)
+		return true;
+	/* Closed before it has its name: db_header() says why. */
+	buf_addf(&made, "%s-new-XXXXXX", path);
+	fd = mkostemp(made.p, O_CLOEXEC);
+	if (fd >= 0) {
+		good = fchmod(fd, 0600) == 0;
+		close(fd);
+		if (good && renameat2(AT_FDCWD, made.p, AT_FDCWD, path,
+				      RENAME_NOREPLACE) != 0) {
+			int trouble = errno;
+
+			good = trouble == EEXIST;
+			unlink(made.p);
+			errno = trouble;
+		}
+	}
+	buf_release(&made);
 	return good;
 }
 
@@ -300,12 +349,11 @@ static int open_handle(struct db *db, const struct db_options *o)
 
 int db_open(const struct db_options *o, struct db **out, struct buf *error)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct db *db;
 	int code, rc = ST_OK;
 
 	assert(o && o->path && out && error);
-	pthread_once(&once, configure);
+	configure_once();
 	*out = NULL;
 	if (o->create && !o->read_only && !make_file(o->path)) {
 		buf_addf(error, "cannot create %s: %s", o->path,

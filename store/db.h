@@ -50,6 +50,15 @@ struct db_options {
  * *out NULL on trouble, with a sentence. */
 int db_open(const struct db_options *, struct db **out, struct buf *error);
 void db_close(struct db *);
+/*
+ * The first bytes of a database file, read through SQLite's own layer: how
+ * many there are, -1 where there is no file. Never by an open() and close()
+ * of our own: closing any descriptor of a file drops all POSIX locks that the
+ * process has on it, and the next process to come would take the log away
+ * from under every connection here (sqlite.org/howtocorrupt, 2.2).
+ */
+enum { DB_HEADER_BYTES = 100 };
+int db_header(const char *path, uint8_t out[DB_HEADER_BYTES]);
 void db_on_trouble(struct db *, void (*told)(void *, int result,
 					     const char *words), void *ctx);
 const char *db_error(const struct db *);

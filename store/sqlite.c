@@ -369,17 +369,12 @@ static uint32_t big_endian(const uint8_t *p)
  */
 static int check_header(const struct store_options *o, struct buf *error)
 {
-	uint8_t h[100];
-	int fd = open(o->path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	uint8_t h[DB_HEADER_BYTES];
+	int n = db_header(o->path, h);
 	uint32_t id;
 
-	if (fd < 0)
-		return ST_OK;	/* does not exist yet */
-	n = read(fd, h, sizeof(h));
-	close(fd);
-	if (n == 0)
-		return ST_OK;
+	if (n <= 0)
+		return ST_OK;	/* does not exist yet, or is empty */
 	if (n != sizeof(h) || memcmp(h, "SQLite format 3", 16)) {
 		buf_addf(error, "the store %s: file is not a database",
 			 o->path);

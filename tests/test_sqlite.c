@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -520,6 +521,51 @@ static void test_lanes_stay_hashes(void **state)
 	commit();
 }
 
+/* Does another process see this one's lock on the database file? */
+static bool lock_is_seen(void)
+{
+	int pid = fork(), status = -1;
+
+	if (pid == 0) {
+		struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET,
+				  .l_start = 1073741824, .l_len = 512};
+		int fd = open(db_path, O_RDWR | O_CLOEXEC);
+
+		if (fd < 0 || fcntl(fd, F_GETLK, &l) != 0)
+			_exit(2);
+		_exit(l.l_type == F_UNLCK ? 1 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) == 0;
+}
+
+/* A process with several connections (the console: engine, views, acts) must
+ * not lose its locks when one more is opened or fails to be: the next process
+ * would take the log away from under it. */
+static void test_locks_outlive_other_connections(void **state)
+{
+	char path[96];
+	struct store_options bad = {.key_file = key_path, .program = "test",
+				    .now_ms = NOW, .path = db_path};
+	struct buf error = BUF_INIT;
+	struct store *other;
+
+	(void)state;
+	begin();
+	commit();
+	assert_true(lock_is_seen());
+	other = open_one(0);
+	assert_true(lock_is_seen());
+	store_close(other);
+	assert_true(lock_is_seen());
+	snprintf(path, sizeof(path), "%s/no.key", dir);
+	bad.key_file = path;
+	assert_int_not_equal(store_sqlite_open(&bad, &other, &error), ST_OK);
+	assert_true(lock_is_seen());
+	buf_release(&error);
+}
+
 int main(void)
 {
 #define X(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -535,6 +581,7 @@ int main(void)
 		X(test_search_follows),
 		X(test_trail_cannot_be_changed),
 		X(test_read_only),
+		X(test_locks_outlive_other_connections),
 		X(test_backup),
 		X(test_lanes_are_numbered),
 		X(test_lanes_stay_hashes),

@@ -15,6 +15,7 @@
 #define VAULT "{\"profile\": \"vault\", \"version\": 1, " \
 	"\"send\": {\"content_type\": \"application/json\", \"path\": " \
 	"\"/x\"}, \"code\": {\"json\": \"/errors/0/type\"}, " \
+	"\"health\": {\"request\": \"GET {base_url}/me\"}, " \
 	"\"correlation\": {\"out\": [\"X-Correlation-ID\"]}, " \
 	"\"idempotency\": {\"modes\": [\"key\"], \"default\": \"key\"}, " \
 	"\"rules\": [{\"name\": \"session-over\", \"if\": {\"json\": " \
@@ -72,6 +73,9 @@ static struct {
 	enum verdict verdict[OPS + 1];	/* by op; of its last outcome */
 	bool withdrawn[OPS + 1];
 	int64_t resume_seq;
+	int told;			/* answers to a person's probe */
+	bool told_good;
+	char told_words[160];
 } s;
 
 static void left(const struct effect *e)
@@ -102,6 +106,10 @@ static void on_effect(void *ctx, struct effect *e)
 	} else if (e->kind == EFFECT_READ_SECRET) {
 		s.asked = true;
 		s.reads++;
+	} else if (e->kind == EFFECT_REQUEST) {
+		s.told++;
+		s.told_good = e->good;
+		text_set(s.told_words, sizeof(s.told_words), span_of(e->text));
 	} else if (e->kind == EFFECT_OUTCOME) {
 		assert_true(e->outcome->op >= 0 && e->outcome->op <= OPS);
 		s.verdict[e->outcome->op] = e->outcome->verdict.verdict;
@@ -467,6 +475,40 @@ static void too_many_log_ins_wait_and_then_halt(void **state)
 	close_scene();
 }
 
+static void ask_probe(void)
+{
+	event((struct event){.kind = EVENT_PROBE, .request_id = 9});
+}
+
+/* A person's probe waits for the log-in, and hears what came of it. */
+static void a_probe_waits_for_the_log_in(void **state)
+{
+	(void)state;
+	open_scene(VAULT, SESSION);
+	ask_probe();
+	pass(100);
+	assert_int_equal(s.told, 0);
+	let_in("A");
+	sent_under("A");
+	answer(last(false), 200, DONE);
+	assert_true(s.told == 1 && s.told_good);
+	close_scene();
+
+	open_scene(VAULT, SESSION);
+	ask_probe();
+	answer(last(true), 503, "");
+	assert_true(s.told == 1 && !s.told_good);
+	assert_non_null(strstr(s.told_words, "log-in"));
+	close_scene();
+
+	open_scene(VAULT, SESSION);
+	ask_probe();
+	refuse("USER_LOCKED_OUT");
+	assert_true(s.told == 1 && !s.told_good);
+	assert_string_equal(s.told_words, halt_reason_words(HALT_LOCKED));
+	close_scene();
+}
+
 /* One try with a wrong password, not one more: they lock. */
 static void a_locked_account_is_not_tried_again(void **state)
 {
@@ -547,6 +589,7 @@ int main(void)
 		cmocka_unit_test(log_ins_are_counted_by_the_minute),
 		cmocka_unit_test(too_many_log_ins_wait_and_then_halt),
 		cmocka_unit_test(a_locked_account_is_not_tried_again),
+		cmocka_unit_test(a_probe_waits_for_the_log_in),
 		cmocka_unit_test(the_token_goes_in_front_of_what_is_stored),
 		cmocka_unit_test(a_refused_token_is_read_again_once),
 	};

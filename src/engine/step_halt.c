@@ -98,8 +98,28 @@ void halt_probe_answer(struct engine_world *w, struct place *p, bool good,
 			   .request_id = p->probe_request};
 
 	p->probe_request = 0;
+	p->probe_waits = false;
 	if (e.request_id)
 		w->effect(w->effect_ctx, &e);
+}
+
+/* A person's read of health: once one is in. */
+static void probe_read(struct engine_world *w, struct place *p)
+{
+	p->probe_waits = false;
+	if (p->state.halt != HALT_NONE)
+		halt_probe_answer(w, p, false,
+				  halt_reason_words(p->state.halt));
+	else if (w->stopping || place_paused(w, p))
+		halt_probe_answer(w, p, false, "paused, or the engine stops");
+	else if (cred_usable(w, p))
+		read_health(w, p, false);
+	else if (cred_waits(w, p))
+		halt_probe_answer(w, p, false, "the log-in has to wait: the "
+				  "vendor's log-in is in trouble, or allows "
+				  "no more of them now");
+	else
+		p->probe_waits = true;
 }
 
 /* A person wants to know now. What binds probes binds this one, too. */
@@ -118,8 +138,8 @@ void halt_probe_asked(struct engine_world *w, struct place *p, int64_t request)
 		s->circuit.probe_at_ms = w->now.utc_ms;
 	else if (s->circuit.state == CIRCUIT_PROBING)
 		return;			/* that one answers */
-	else if (p->config->profile->health.present && cred_usable(w, p))
-		read_health(w, p, false);
+	else if (p->config->profile->health.present)
+		probe_read(w, p);
 	else
 		halt_probe_answer(w, p, true, "the circuit is closed and "
 				  "the vendor offers nothing to read");
@@ -171,6 +191,8 @@ void halt_tick(struct engine_world *w, struct place *p)
 	int64_t now = w->now.utc_ms;
 
 	tell_alerts(w, p);
+	if (p->probe_waits)
+		probe_read(w, p);
 	if (s->halt == HALT_VENDOR_WAIT && s->halt_until_ms <= now)
 		release(w, p);
 	if (w->stopping || !w->store_ok || s->halt != HALT_NONE ||

@@ -86,6 +86,7 @@ struct place {				/* one endpoint */
 	int lent_retries, used_retries;
 	bool probe_lent, probe_seen;
 	int64_t probe_request;		/* a person's, to be answered */
+	bool probe_waits;		/* it, for the log-in */
 	int target_answer;		/* for the next batch */
 	enum halt_reason alerted_halt;	/* told of, once */
 	int64_t alerted_open_ms;	/* and of this opening */

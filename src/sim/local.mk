@@ -26,6 +26,7 @@ libsim_a_SOURCES = \
 	src/sim/vendor_redcap.c \
 	src/sim/vendor_rave.c \
 	src/sim/vendor_oracle.c \
+	src/sim/vendor_veeva.c \
 	src/sim/vendor_generic.c \
 	src/sim/vendor_tag.c
 

@@ -440,7 +440,8 @@ static void voice(struct sim *sim, const struct sim_request *q,
 	const struct sim_action *action = w->plan.rule->action;
 	int status = action->status;
 
-	if (!sim->vendor->fault || w->kind == SIM_TOKEN)
+	if (!sim->vendor->fault ||
+	    (w->kind == SIM_TOKEN && !door_is_login(sim, q)))
 		return;
 	if (action->special == SIM_OUTAGE && a->ending == SIM_END_WHOLE)
 		status = SIM_FAULT_OUTAGE;
@@ -481,7 +482,8 @@ static void serve_token(struct sim *sim, const struct sim_request *q,
 	sim->count.requests[SIM_TOKEN]++;
 	ask_rules(sim, q, &w);
 	if (door_is_login(sim, q)) {
-		sim->vendor->login(sim, q, a);
+		if (!w.plan.rule || w.plan.rule->action->status < 400)
+			sim->vendor->login(sim, q, a);
 		finish(sim, q, &w, a);
 		return;
 	}

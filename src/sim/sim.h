@@ -65,8 +65,8 @@ struct sim_facts {
 	bool xml, named;		/* an XML document; with a namespace */
 	bool insert, update;		/* TransactionTypes in it */
 	bool again;			/* nothing new: it was there */
-	bool partly;
-	uint32_t items;			/* sent */
+	bool early;			/* a poll before its time */
+	uint32_t items, refused;	/* sent; not to be taken */
 };
 
 struct sim {
@@ -89,6 +89,8 @@ struct sim {
 	/* tag, study, subject, form of it; what identifies it; its payload */
 	struct buf text[6];
 	struct sim_facts facts;
+	int64_t burst_from_ms;		/* of a vendor that counts in bursts */
+	uint32_t burst;
 	/* Text of a scenario by name; may be NULL. */
 	bool (*find)(void *ctx, struct span name, struct buf *text);
 	void *find_ctx;

@@ -12,7 +12,7 @@
 
 static const struct sim_vendor *const vendors[] = {
 	&sim_generic, &sim_tag, &sim_castor, &sim_castor_reports,
-	&sim_redcap, &sim_rave, &sim_oracle
+	&sim_redcap, &sim_rave, &sim_oracle, &sim_veeva
 };
 
 const struct sim_vendor *sim_vendor_named(const char *name)
@@ -161,6 +161,8 @@ static uint32_t next_record(const struct ledger *l, uint32_t record,
 static bool shows(const struct sim *sim, const struct sim_record *r,
 		  const struct sim_page *page, int64_t now_ms)
 {
+	if (page->committed && r->state != SIM_COMMITTED)
+		return false;
 	if (r->state == SIM_REMOVED || r->at_ms + page->lag_ms > now_ms)
 		return false;
 	if (page->tag.n &&
@@ -210,7 +212,7 @@ void vendor_next(const struct sim_request *q, const char *tag_name,
 void vendor_items(struct sim *sim, const struct sim_request *q,
 		  int64_t lag_ms, struct sim_answer *a)
 {
-	struct sim_page page = {q->q_op_id, q->path, lag_ms};
+	struct sim_page page = {q->q_op_id, q->path, lag_ms, false};
 	struct buf url = BUF_INIT;
 	uint32_t more;
 

@@ -99,6 +99,7 @@ uint32_t vendor_committed(const struct sim *, uint32_t op);
 struct sim_page {
 	struct span tag, path;
 	int64_t lag_ms;
+	bool committed;			/* nothing that only runs or failed */
 };
 uint32_t vendor_page(struct sim *, const struct sim_request *,
 		     const struct sim_page *, struct buf *out);

@@ -275,7 +275,7 @@ static void job(struct sim *sim, uint32_t record, struct sim_answer *a)
 static void reports(struct sim *sim, const struct sim_request *q,
 		    int64_t lag_ms, struct sim_answer *a)
 {
-	struct sim_page page = {{NULL, 0}, q->path, lag_ms};
+	struct sim_page page = {{NULL, 0}, q->path, lag_ms, true};
 	struct buf list = BUF_INIT, url = BUF_INIT;
 	uint32_t more = vendor_page(sim, q, &page, &list);
 
@@ -310,7 +310,7 @@ static void look(struct sim *sim, const struct sim_request *q,
 		vendor_text(a, 200, HAL, "{\"_embedded\":{\"user\":[{\"id\":"
 			    "\"DEMO\"}]}}");
 	} else {
-		struct sim_page page = {{NULL, 0}, q->path, lag_ms};
+		struct sim_page page = {{NULL, 0}, q->path, lag_ms, true};
 
 		vendor_text(a, 200, HAL, "{\"_embedded\":{\"items\":[");
 		vendor_page(sim, q, &page, &a->body);

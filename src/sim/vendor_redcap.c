@@ -192,7 +192,7 @@ static struct span wanted(struct sim *sim, const struct sim_request *q)
 static void look(struct sim *sim, const struct sim_request *q,
 		 int64_t lag_ms, struct sim_answer *a)
 {
-	struct sim_page page = {wanted(sim, q), q->path, lag_ms};
+	struct sim_page page = {wanted(sim, q), q->path, lag_ms, true};
 	struct sim_request whole = *q;
 
 	if (field_is(q, "content", "version")) {

@@ -219,6 +219,37 @@ static void hostile_ids_are_dropped(void **state)
 	}
 }
 
+/* Vendors 3.8: a charset that nobody named, and bytes that are no UTF-8. */
+static void json_in_another_charset_is_read(void **state)
+{
+	static const struct {
+		struct span body;
+		enum verdict verdict;
+	} rows[] = {
+		{SPAN(" {\"status\":\"error\",\"x\":\"\xa0\"}"),
+		 VERDICT_REJECT},
+		{SPAN("{\"status\":\"stored\",\"x\":\"\xe9\"}"),
+		 VERDICT_COMMIT},
+		{SPAN("\xef\xbb\xbf{\"status\":\"queued\",\"id\":\"1\"}"),
+		 VERDICT_POLL},
+		{SPAN("{\"status\":\"stored\",\"x\":\"\xe9\""),
+		 VERDICT_UNKNOWN},
+		{SPAN("\"\xe9\""), VERDICT_UNKNOWN},
+		{SPAN("{\"a\":\"\0\xe9\"}"), VERDICT_UNKNOWN},
+	};
+	struct classify_in in = {.profile = generic, .method = "POST"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct answer a = {.status = 200, .body = rows[i].body};
+		struct verdict_out v;
+
+		classify_send(&in, &a, &v);
+		check_row(v.verdict == rows[i].verdict, "%zu: %s by %s", i,
+			  verdict_name(v.verdict), v.rule);
+	}
+}
+
 /* What an XPath could not look through is not "absent". */
 static void a_costly_answer_concludes_nothing(void **state)
 {
@@ -315,6 +346,7 @@ int main(void)
 		cmocka_unit_test(no_poll_trouble_fails_a_job),
 		cmocka_unit_test(no_value_reaches_the_verdict),
 		cmocka_unit_test(hostile_ids_are_dropped),
+		cmocka_unit_test(json_in_another_charset_is_read),
 		cmocka_unit_test(a_costly_answer_concludes_nothing),
 		cmocka_unit_test(a_session_envelope_refreshes_once),
 		cmocka_unit_test(a_kilobyte_is_classified_in_microseconds),

@@ -36,8 +36,12 @@ void classify_say(struct opened *o, enum verdict verdict, const char *rule,
 static bool parse_latin1(struct opened *o)
 {
 	struct span body = o->answer->body;
+	size_t at = 0;
 
-	if (utf8_valid(body))
+	while (at < body.n && strchr(" \t\r\n", body.p[at]) && body.p[at])
+		at++;
+	if (at == body.n || (body.p[at] != '{' && body.p[at] != '[') ||
+	    utf8_valid(body))
 		return false;
 	for (size_t i = 0; i < body.n; i++)
 		utf8_encode(&o->utf8, (unsigned char)body.p[i]);

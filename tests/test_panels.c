@@ -567,6 +567,31 @@ static void no_size_draws_outside(void **state)
 	end();
 }
 
+/* A burst of keys that comes before a panel asked for anything. */
+static void any_key_before_anything_is_known(void **state)
+{
+	static const struct panel_ops *const all[] = {
+		&panel_overview, &panel_attempts, &panel_circuits,
+		&panel_audit,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		for (int a = 0; a < ACTION_COUNT; a++) {
+			struct key k = {.kind = KEYK_CHAR, .ch = 'x'};
+
+			begin(&study, false);
+			t.panel = panel_new(all[i], &t);
+			t.panel->rows = 21;
+			t.panel->cols = 80;
+			t.panel->ops->key(t.panel, (enum action)a, &k);
+			pump();
+			t.panel->ops->key(t.panel, (enum action)a, &k);
+			pump();
+			end();
+		}
+}
+
 /* A store that cannot be read is said, not hidden. */
 static void trouble_is_told(void **state)
 {
@@ -629,6 +654,7 @@ int main(void)
 		cmocka_unit_test(audit_lists_the_newest_first),
 		cmocka_unit_test(audit_has_presets_and_words_of_its_own),
 		cmocka_unit_test(enter_on_a_record_opens_it_whole),
+		cmocka_unit_test(any_key_before_anything_is_known),
 		cmocka_unit_test(audit_goes_to_the_first_record),
 		cmocka_unit_test(no_size_draws_outside),
 		cmocka_unit_test(trouble_is_told),

@@ -20,21 +20,12 @@ struct trail {
 	bool head_asked;
 	int64_t head_asked_ms;
 	enum trail_preset preset;
-	int number;			/* of the list, as asked last */
 	bool opened;
 };
 
 static bool narrowed(const struct trail *t)
 {
 	return t->preset != TRAIL_ALL || t->list.person_filter;
-}
-
-static int number_now(const struct trail *t)
-{
-	const struct app *app = t->panel.app;
-
-	return trail_number(app_utc_offset_min(app, app_now_ms(app)),
-			    t->preset);
 }
 
 static void init(struct panel *p)
@@ -69,10 +60,9 @@ static void head_done(struct job *job, void *owner)
 /* A new question altogether: another preset, another zone. */
 static void open_list(struct trail *t)
 {
-	t->number = number_now(t);
 	t->opened = true;
 	t->list.slow = narrowed(t);
-	list_open(&t->list, NULL, NULL, t->number);
+	list_open(&t->list, NULL, NULL, (int)t->preset);
 }
 
 static void ask(struct panel *p)
@@ -87,15 +77,10 @@ static void ask(struct panel *p)
 		t->head_asked_ms = now;
 		trail_head_ask(p->app, p, TOPIC_HEAD, head_done);
 	}
-	if (!t->opened) {
+	if (!t->opened)
 		open_list(t);
-	} else if (t->number != number_now(t)) {
-		t->number = number_now(t);
-		t->list.number = t->number;
+	else
 		list_reload(&t->list);
-	} else {
-		list_reload(&t->list);
-	}
 }
 
 static void draw(struct panel *p, const struct area *area)

@@ -18,8 +18,7 @@ struct trail_terms {
 bool trail_terms_parse(const char *text, int64_t now_ms, int offset_min,
 		       struct trail_terms *, struct buf *error);
 
-/* list.number: zone and preset in one. */
-int trail_number(int offset_min, enum trail_preset);
+/* list.number: the preset. */
 extern const struct list_ops trail_list;
 
 /* What stands above the list. */

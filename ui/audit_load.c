@@ -43,17 +43,6 @@ static const struct list_column columns[] = {
 
 /* Terms */
 
-int trail_number(int offset_min, enum trail_preset preset)
-{
-	assert(offset_min > -24 * 60 && offset_min < 24 * 60);
-	return (offset_min + 24 * 60) * TRAIL_PRESET_COUNT + (int)preset;
-}
-
-static int number_offset(int number)
-{
-	return number / TRAIL_PRESET_COUNT - 24 * 60;
-}
-
 static bool time_term(struct span value, int64_t now_ms, int offset_min,
 		      int64_t *out)
 {
@@ -510,14 +499,13 @@ static int64_t seq_of(const char *id)
 static void load(struct list_ask *ask, struct work_room *room)
 {
 	struct loading l = {
-		.ask = ask, .offset_min = number_offset(ask->number),
+		.ask = ask, .offset_min = ask->utc_offset_min,
 		.now_ms = room->now_ms,
 	};
 	struct view_trail t = {
 		.after = seq_of(ask->after), .before = seq_of(ask->before),
 		.from = seq_of(ask->from), .scan = SCAN_STEP,
-		.preset = (enum trail_preset)(ask->number %
-					      TRAIL_PRESET_COUNT),
+		.preset = (enum trail_preset)ask->number,
 	};
 	struct trail_terms terms;
 	struct buf error = BUF_INIT;
@@ -547,7 +535,7 @@ static void count(struct list_ask *ask, struct work_room *room)
 {
 	int64_t seq, at_ms;
 
-	if (ask->number % TRAIL_PRESET_COUNT == TRAIL_ALL &&
+	if (ask->number == TRAIL_ALL &&
 	    (!ask->filter || !*ask->filter) &&
 	    view_audit_head(room->view, &seq, &at_ms) == ST_OK)
 		ask->count = seq;

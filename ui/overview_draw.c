@@ -483,7 +483,7 @@ static void sums_draw(struct pen *pen, int row)
 	buf_clear(&pen->text);
 	draw_text(pen->area, row + 1, 0, STYLE(TITLE), "Today");
 	if (o->tail_known && !o->day.done && !o->day.failed)
-		buf_adds(&pen->text, "no answers yet");
+		buf_adds(&pen->text, "no answers yet  ");
 	pair(pen, "good answers", o->day.done);
 	pair(pen, "failures", o->day.failed);
 	pair(pen, "tries again", o->day.retried);

@@ -72,6 +72,17 @@ static struct span bare(struct span key)
 	return key;
 }
 
+void intake_forget(struct sim *sim)
+{
+	size_t i;
+
+	sim->facts = (struct sim_facts){0};
+	for (i = 0; i < ARRAY_SIZE(sim->text); i++)
+		buf_clear(&sim->text[i]);
+	/* No text is no document. */
+	json_parse(&sim->doc, "", 0, 0);
+}
+
 void intake_read(struct sim *sim, const struct sim_request *q,
 		 struct sim_intake *in)
 {
@@ -81,7 +92,7 @@ void intake_read(struct sim *sim, const struct sim_request *q,
 		.now_ms = q->now_ms, .utc_ms = q->utc_ms
 	};
 	hash_sha256_hex(q->body, in->sha256);
-	sim->facts = (struct sim_facts){0};
+	intake_forget(sim);
 	if (sim->vendor->read)
 		sim->vendor->read(sim, q, in);
 	else

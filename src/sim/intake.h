@@ -14,6 +14,8 @@ enum intake_slot {
 	INTAKE_PAYLOAD
 };
 
+/* Nothing of the last request is to be mistaken for this one's. */
+void intake_forget(struct sim *);
 /* Headers, digest, then what the vendor reads in the body. */
 void intake_read(struct sim *, const struct sim_request *,
 		 struct sim_intake *);

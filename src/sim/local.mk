@@ -27,6 +27,7 @@ libsim_a_SOURCES = \
 	src/sim/vendor_rave.c \
 	src/sim/vendor_oracle.c \
 	src/sim/vendor_veeva.c \
+	src/sim/vendor_fhir.c \
 	src/sim/vendor_generic.c \
 	src/sim/vendor_tag.c
 

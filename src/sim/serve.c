@@ -523,7 +523,10 @@ static void remove_record(struct sim *sim, const struct sim_request *q,
 static void serve_data(struct sim *sim, const struct sim_request *q,
 		       struct sim_answer *a)
 {
-	struct work w = {.kind = read_kind(sim, q)};
+	struct work w = {0};
+
+	intake_forget(sim);
+	w.kind = read_kind(sim, q);
 
 	sim->count.requests[w.kind]++;
 	if (q->now_ms >= sim->paused_from_ms &&

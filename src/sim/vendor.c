@@ -12,7 +12,8 @@
 
 static const struct sim_vendor *const vendors[] = {
 	&sim_generic, &sim_tag, &sim_castor, &sim_castor_reports,
-	&sim_redcap, &sim_rave, &sim_oracle, &sim_veeva
+	&sim_redcap, &sim_rave, &sim_oracle, &sim_veeva,
+	&sim_fhir
 };
 
 const struct sim_vendor *sim_vendor_named(const char *name)

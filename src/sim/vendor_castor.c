@@ -112,18 +112,19 @@ static bool count_points(const struct sim *sim, uint32_t *total,
 	return known;
 }
 
-/* data: [...] of what was sent, or of what failed; with commas. */
-static void points(const struct sim *sim, bool failed, bool all,
+/* Those that failed or those that did not, with commas. The first `forced`
+ * fail whatever they are. */
+static void points(const struct sim *sim, bool failed, uint32_t forced,
 		   struct buf *out)
 {
-	uint32_t node;
+	uint32_t node, n = 0;
 	bool comma = false;
 
 	for (node = first_point(sim); node != JSON_NONE;
 	     node = json_next(&sim->doc, node)) {
 		uint32_t id = json_get(&sim->doc, node, "field_id");
 
-		if ((all || refused(sim, node)) != failed)
+		if ((n++ < forced || refused(sim, node)) != failed)
 			continue;
 		buf_adds(out, comma ? ",{\"field_id\":" : "{\"field_id\":");
 		if (json_is(&sim->doc, id, JSON_STRING))
@@ -138,22 +139,22 @@ static void points(const struct sim *sim, bool failed, bool all,
 	}
 }
 
-static void tell_points(const struct sim *sim, bool all_failed,
+static void tell_points(const struct sim *sim, uint32_t forced,
 			struct sim_answer *a)
 {
 	uint32_t total, failed;
 
 	count_points(sim, &total, &failed);
-	if (all_failed)
-		failed = total;
+	if (forced)
+		failed = forced < total ? forced : total;
 	a->status = 201;
 	a->content_type = HAL;
 	buf_addf(&a->body, "{\"total_processed\":%u,\"total_success\":%u,"
 		 "\"total_failed\":%u,\"success\":[", total, total - failed,
 		 failed);
-	points(sim, false, all_failed, &a->body);
+	points(sim, false, forced, &a->body);
 	buf_adds(&a->body, "],\"failed\":[");
-	points(sim, true, all_failed, &a->body);
+	points(sim, true, forced, &a->body);
 	buf_adds(&a->body, "]}");
 }
 
@@ -197,7 +198,7 @@ static enum sim_judge judge(struct sim *sim, const struct sim_request *q,
 		return SIM_TURNS_DOWN;
 	}
 	if (total && failed == total) {
-		tell_points(sim, true, a);
+		tell_points(sim, UINT32_MAX, a);
 		return SIM_TURNS_DOWN;
 	}
 	if (failed)
@@ -232,8 +233,8 @@ static void stored(struct sim *sim, const struct sim_request *q,
 	(void)rule;
 	if (!creates(q)) {
 		count_points(sim, &total, &failed);
-		tell_points(sim, r->state == SIM_JOB_FAILED ||
-			    (r->state == SIM_JOB_PARTIAL && !failed), a);
+		tell_points(sim, r->state == SIM_JOB_FAILED ? UINT32_MAX :
+			    r->state == SIM_JOB_PARTIAL && !failed, a);
 		return;
 	}
 	if (r->state != SIM_COMMITTED) {

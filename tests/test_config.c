@@ -256,6 +256,26 @@ static void binding_checks_the_mode(void **state)
 	profile_free(tag);
 }
 
+/* REDCap takes everything by POST, and overwrites. */
+static void natural_covers_what_the_profile_lists(void **state)
+{
+	struct profile *redcap = shipped("redcap");
+	struct findings findings = {0};
+	struct config *c = parse(ENDPOINT(", \"idempotency\": \"natural\", "
+		"\"lookup\": {\"tag_stored\": false}"), &findings);
+	size_t before = findings.n;
+
+	(void)state;
+	config_bind(c, 0, redcap, &findings);
+	for (size_t i = before; i < findings.n; i++)
+		assert_null(strstr(findings.v[i].text, "natural covers"));
+	assert_int_equal(config_mode(&c->endpoint[0], "POST"), MODE_NATURAL);
+	assert_int_equal(config_mode(&c->endpoint[0], "PUT"), MODE_LOOKUP);
+	config_free(c);
+	findings_release(&findings);
+	profile_free(redcap);
+}
+
 #define VENDOR(more) "{\"profile\": \"v\", \"version\": 1, " more "}"
 #define VAULT VENDOR("\"credentials\": [\"session_login\", \"bearer\"], " \
 	"\"login\": {\"request\": \"POST {base_url}/auth\", " \
@@ -364,6 +384,7 @@ int main(void)
 		cmocka_unit_test(all_mistakes_are_told_at_once),
 		cmocka_unit_test(values_are_kept),
 		cmocka_unit_test(binding_checks_the_mode),
+		cmocka_unit_test(natural_covers_what_the_profile_lists),
 		cmocka_unit_test(binding_checks_the_log_in),
 		cmocka_unit_test(target_is_address_account_and_mode),
 	};

@@ -173,6 +173,8 @@ static const struct {
 	 "\"take\": {\"job_id\": {\"regex\": \"job\"}}}]}", 2, "(group)"},
 	{HEAD "\"idempotency\": {\"modes\": [\"lookup\"], "
 	 "\"default\": \"lookup\"}}", 1, "the mode lookup needs \"lookup\""},
+	{HEAD "\"idempotency\": {\"natural\": [\"post\"]}}", 1,
+	 "natural lists methods"},
 	{HEAD "\"idempotency\": {\"modes\": [\"none\"], "
 	 "\"default\": \"key\"}}", 1, "is not among the modes"},
 	{HEAD "\"lookup\": {\"request\": \"FETCH it\"}}", 2,

@@ -141,8 +141,9 @@ bool config_bind(struct config *, size_t endpoint, const struct profile *,
 bool config_credential_fits(const struct profile *, enum cred_kind);
 const struct endpoint_config *config_endpoint(const struct config *,
 					      struct span name);
-/* Mode for one method: `natural` covers PUT only; other methods count as
- * lookup where the profile has one, else none. */
+/* Mode for one method: `natural` covers the methods that the profile lists
+ * (PUT where it lists none); others count as lookup where the profile has
+ * one, else none. */
 enum idem_mode config_mode(const struct endpoint_config *, const char *method);
 /* Digest of base URL, account and idempotency mode (DESIGN.md section 6). */
 void config_target(const struct endpoint_config *, sha256_hex out);

@@ -128,6 +128,14 @@ static bool bind_credential(const struct config *config,
 	return true;
 }
 
+/* Is the same again harmless, where the mode is natural? */
+static bool natural_covers(const struct profile *p, const char *method)
+{
+	if (!p || !p->natural.n)
+		return !strcmp(method, "PUT");
+	return text_list_has(&p->natural, span_of(method), false);
+}
+
 bool config_bind(struct config *config, size_t endpoint,
 		 const struct profile *profile, struct findings *findings)
 {
@@ -141,11 +149,14 @@ bool config_bind(struct config *config, size_t endpoint,
 		profile->lookup.tag_stored;
 	if (!e->idempotency_given)
 		e->idempotency = profile->mode_default;
-	if (e->idempotency == MODE_NATURAL && strcmp(profile->method, "PUT"))
+	if (e->idempotency == MODE_NATURAL &&
+	    !natural_covers(profile, profile->method))
 		findings_warn(findings, config->file, e->line, "endpoints.%s."
-			      "idempotency: natural covers PUT only; the "
+			      "idempotency: natural covers %s only; the "
 			      "profile %s sends %s, which counts as %s",
-			      e->name, profile->name, profile->method,
+			      e->name, profile->natural.n ?
+			      profile->natural.v[0] : "PUT", profile->name,
+			      profile->method,
 			      idem_mode_name(config_mode(e, profile->method)));
 	ok = bind_credential(config, e, profile, findings);
 	if (profile->modes[e->idempotency])
@@ -172,7 +183,7 @@ enum idem_mode config_mode(const struct endpoint_config *e,
 			   const char *method)
 {
 	if (e->idempotency != MODE_NATURAL ||
-	    (method && !strcmp(method, "PUT")))
+	    (method && natural_covers(e->profile, method)))
 		return e->idempotency;
 	return e->profile && e->profile->lookup.present ? MODE_LOOKUP :
 		MODE_NONE;

@@ -167,6 +167,7 @@ void profile_free(struct profile *p)
 	free(p->path);
 	free(p->method);
 	free(p->tag_pointer);
+	text_list_release(&p->natural);
 	cond_free(p->tag_single);
 	free(p->rate.limit);
 	free(p->rate.remaining);

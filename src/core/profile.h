@@ -213,6 +213,8 @@ struct profile {
 	struct rules rules;		/* sends */
 	bool modes[MODE_COUNT];		/* what it can do */
 	enum idem_mode mode_default;
+	struct text_list natural;	/* methods of which the same again is
+					 * harmless here; empty: PUT */
 
 	struct {
 		bool present;

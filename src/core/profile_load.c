@@ -391,6 +391,7 @@ SECTION(read_rate, rate_rows, (void)0)
 static const struct profile_member idempotency_rows[] = {
 	{"modes", read_modes, AT(modes)},
 	{"default", read_mode, AT(mode_default)},
+	{"natural", profile_read_texts, AT(natural)},
 	{"unknown_503", read_modes, AT(retry_503_is_unknown)},
 	{"conflict_is_in_progress", profile_read_bool, AT(conflict_is_in_progress)},
 };
@@ -466,6 +467,11 @@ static void check_contradictions(struct profile_load *l, struct profile *p)
 		profile_error(l, 0, "idempotency: the default \"%s\" is not "
 			      "among the modes",
 			      idem_mode_name(p->mode_default));
+	for (size_t i = 0; i < p->natural.n; i++)
+		if (!strstr(" POST PUT PATCH DELETE ", p->natural.v[i]) ||
+		    strlen(p->natural.v[i]) < 3)
+			profile_error(l, 0, "idempotency: natural lists "
+				      "methods: POST, PUT, PATCH, DELETE");
 	if (p->modes[MODE_LOOKUP] && (!p->lookup.present || !p->lookup.url))
 		profile_error(l, 0, "the mode lookup needs \"lookup\" with "
 			      "a \"request\"");

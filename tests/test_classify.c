@@ -225,23 +225,29 @@ static void json_in_another_charset_is_read(void **state)
 	static const struct {
 		struct span body;
 		enum verdict verdict;
+		const char *type;
 	} rows[] = {
 		{SPAN(" {\"status\":\"error\",\"x\":\"\xa0\"}"),
-		 VERDICT_REJECT},
+		 VERDICT_REJECT, NULL},
 		{SPAN("{\"status\":\"stored\",\"x\":\"\xe9\"}"),
-		 VERDICT_COMMIT},
+		 VERDICT_UNKNOWN, NULL},
+		{SPAN("{\"status\":\"stored\",\"x\":\"\xe9\"}"),
+		 VERDICT_COMMIT, "application/json; charset=ISO-8859-1"},
 		{SPAN("\xef\xbb\xbf{\"status\":\"queued\",\"id\":\"1\"}"),
-		 VERDICT_POLL},
+		 VERDICT_POLL, NULL},
 		{SPAN("{\"status\":\"stored\",\"x\":\"\xe9\""),
-		 VERDICT_UNKNOWN},
-		{SPAN("\"\xe9\""), VERDICT_UNKNOWN},
-		{SPAN("{\"a\":\"\0\xe9\"}"), VERDICT_UNKNOWN},
+		 VERDICT_UNKNOWN, NULL},
+		{SPAN("\"\xe9\""), VERDICT_UNKNOWN, NULL},
+		{SPAN("{\"a\":\"\0\xe9\"}"), VERDICT_UNKNOWN, NULL},
 	};
 	struct classify_in in = {.profile = generic, .method = "POST"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct answer a = {.status = 200, .body = rows[i].body};
+		struct header type = {SPAN("Content-Type"),
+				      span_of(rows[i].type)};
+		struct answer a = {.status = 200, .body = rows[i].body,
+				   .headers = &type, .headers_n = 1};
 		struct verdict_out v;
 
 		classify_send(&in, &a, &v);

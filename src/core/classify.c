@@ -447,10 +447,42 @@ static void no_commit(struct opened *o, enum verdict verdict,
 	classify_say(o, verdict, rule, why);
 }
 
+/* Does the answer say that its bytes are of a charset with one byte each? */
+static bool says_single_bytes(const struct answer *a)
+{
+	static const char *const charsets[] = {
+		"iso-8859-1", "iso-8859-15", "windows-1252", "latin1",
+	};
+	struct span type = answer_header(a, "Content-Type");
+
+	for (size_t i = 0; i < ARRAY_SIZE(charsets); i++) {
+		size_t n = strlen(charsets[i]);
+
+		for (size_t at = 0; at + n <= type.n; at++)
+			if (!strncasecmp(type.p + at, charsets[i], n))
+				return true;
+	}
+	return false;
+}
+
+/* Bytes that are neither what they are called nor UTF-8 can be read for a
+ * refusal; a success they are not (B075). */
+bool classify_charset(struct opened *o)
+{
+	if (o->out->verdict != VERDICT_COMMIT || !o->utf8.len ||
+	    says_single_bytes(o->answer))
+		return true;
+	no_commit(o, VERDICT_UNKNOWN, REASON_NONE, "not-utf-8",
+		  "the answer is no valid UTF-8 and names no other charset");
+	return false;
+}
+
 void classify_guard(struct opened *o)
 {
 	const char *word;
 
+	if (!classify_charset(o))
+		return;
 	if (o->out->verdict == VERDICT_PARTIAL ||
 	    o->out->verdict == VERDICT_REJECT || o->items.done)
 		classify_items(o);

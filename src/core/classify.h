@@ -95,6 +95,8 @@ bool classify_envelope(struct opened *);
 struct cond_world classify_world(struct opened *);
 /* Looks at the items, if it was not done; writes counts and list. */
 void classify_items(struct opened *);
+/* Takes a success back whose bytes are of no charset known: false. */
+bool classify_charset(struct opened *);
 /* The guards above, after everything else has decided. */
 void classify_guard(struct opened *);
 /* The built-in table; always decides. */

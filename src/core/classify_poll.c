@@ -118,6 +118,7 @@ void classify_poll(const struct classify_in *in, const struct answer *answer,
 			     "the vendor still works on it");
 	} else if (status >= 200 && status < 300 && readable(&o)) {
 		poll_word(&o);
+		classify_charset(&o);
 	} else {
 		/* A failing poll is not a failed job. */
 		if (status == 502 || status == 503 || status == 504 ||

@@ -368,6 +368,43 @@ static void idle_costs_little(void **state)
 	}
 }
 
+/* --- B098: the commands, too --- */
+
+static void b098_commands_write_no_attack(void **state)
+{
+	static const char *const commands[] = {
+		"status", "list --limit 40 state:dead,rejected,unwatched",
+		"list --limit 40 state:queued,waiting,polling,sending",
+		"show " SCENE_STAR, "find 1001-014", "audit list",
+		"audit verify", "unclear list", "operator list",
+	};
+	static char edcsync[4096];
+	struct scene hostile;
+
+	(void)state;
+	if (!getenv("EDCSYNC"))
+		skip();
+	scene_make(&hostile, SCENE_HOSTILE);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		char *argv[] = {(char *)"sh", (char *)"-c", edcsync, NULL};
+		struct vt_start s = {.argv = argv, .zone = SCENE_ZONE,
+				     .home = hostile.dir};
+		struct buf words = BUF_INIT;
+
+		snprintf(edcsync, sizeof(edcsync), "%s -c %s %s",
+			 getenv("EDCSYNC"), hostile.file, commands[i]);
+		vt_start(&vt, &s);
+		assert_true(vt_wait_end(&vt, VT_LONG_MS));
+		check_row(WIFEXITED(vt.status) && !WEXITSTATUS(vt.status),
+			  "%s: %x", commands[i], vt.status);
+		check_row(vt_lint(&vt, false, false, &words), "%s: %s",
+			  commands[i], buf_text(&words));
+		vt_end(&vt);
+		buf_release(&words);
+	}
+	scene_end(&hostile);
+}
+
 int main(void)
 {
 #define ROW(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -380,6 +417,7 @@ int main(void)
 		ROW(stops_and_goes_on),
 		ROW(none_to_draw_on),
 		ROW(idle_costs_little),
+		ROW(b098_commands_write_no_attack),
 	};
 
 	return cmocka_run_group_tests(tests, make, unmake);

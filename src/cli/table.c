@@ -86,11 +86,26 @@ static void escape_cells(struct table *table, bool ascii)
 	}
 }
 
-static void measure(const struct table *table, int *width)
+/* Titles may be names of others: the forms of a sheet. */
+static void title_text(const struct table *table, size_t column, bool ascii,
+		       struct buf *out)
 {
-	for (size_t c = 0; c < table->columns; c++)
-		width[c] = table->titles
-			 ? utf8_cells(span_of(table->titles[c])) : 0;
+	buf_clear(out);
+	utf8_escape(out, span_of(table->titles[column]), ascii);
+}
+
+static void measure(const struct table *table, bool ascii, int *width)
+{
+	struct buf title = BUF_INIT;
+
+	for (size_t c = 0; c < table->columns; c++) {
+		width[c] = 0;
+		if (table->titles) {
+			title_text(table, c, ascii, &title);
+			width[c] = utf8_cells(buf_span(&title));
+		}
+	}
+	buf_release(&title);
 	for (size_t i = 0; i < table->cells; i++) {
 		int cells = utf8_cells(span_of(table->cell[i].text));
 
@@ -210,18 +225,20 @@ static void print_line(struct out *out, struct buf *line)
 static void print_titles(const struct table *table, struct out *out,
 			 const int *width, size_t shown)
 {
-	struct buf line = BUF_INIT;
+	struct buf line = BUF_INIT, text = BUF_INIT;
 
 	for (size_t c = 0; c < shown; c++) {
-		/* Written by us: nothing to escape. */
-		struct cell title = {xstrdup(table->titles[c]), TONE_TITLE};
+		struct cell title = {.tone = TONE_TITLE};
 
+		title_text(table, c, out->ascii, &text);
+		title.text = xstrdup(buf_text(&text));
 		add_cell(&line, out, &title, width[c], table->right[c],
 			 c + 1 == shown);
 		free(title.text);
 	}
 	print_line(out, &line);
 	buf_release(&line);
+	buf_release(&text);
 }
 
 void table_print(struct table *table, struct out *out)
@@ -233,7 +250,7 @@ void table_print(struct table *table, struct out *out)
 
 	assert(table->cells % table->columns == 0);
 	escape_cells(table, out->ascii);
-	measure(table, width);
+	measure(table, out->ascii, width);
 	below = fit(table, width, out);
 	if (below)
 		shown--;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The console's modes: with an engine, attached, reading only; two of them
 and commands on one store; how it begins, and every way it ends."""
+import contextlib
 import json
 import os
 import signal
@@ -114,6 +115,41 @@ def two_consoles_and_commands_on_one_store():
                    "the first one's engine runs on")
             leave(a)
         house.verify()
+
+
+def deleted_files_of(pid):
+    links = []
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        with contextlib.suppress(OSError):
+            links.append(os.readlink("/proc/%d/fd/%s" % (pid, fd)))
+    return [name for name in links if "edcsync.db" in name and
+            name.endswith("(deleted)")]
+
+
+def a_command_does_not_take_the_log_from_under_a_console():
+    """An act opens the store once more in the same process; that must not
+    cost the process its locks, or the next command believes that it is alone
+    and deletes the log with what is in it."""
+    with House() as house:
+        prepared(house)
+        actor = house.operator()
+        with Console(program(house)) as c:
+            c.wait("engine", "here")
+            wait_for("everything committed",
+                     lambda: house.states() == {"committed": 12})
+            for _ in range(3):
+                c.keys("P")
+                c.wait("Who are you?")
+                c.keys("\x1b")
+                c.wait_not("Who are you?")
+                op = house.operations()[0]["op_id"]
+                house.command("annotate", op, "--reason", "beside", *actor)
+                expect(not deleted_files_of(c.pid), deleted_files_of(c.pid))
+            house.command("pause", "edc", "--reason", "seen", *actor)
+            c.wait("paused")
+            leave(c)
+        house.verify()
+        expect(len(house.json("show", op)[0]["notes"]) == 3, "notes")
 
 
 def an_act_from_the_console_is_seen_by_all():
@@ -490,6 +526,7 @@ main(no_terminal_is_told_before_anything_is_done,
      it_delivers_in_its_window,
      a_program_name_alone_is_the_console,
      two_consoles_and_commands_on_one_store,
+     a_command_does_not_take_the_log_from_under_a_console,
      an_act_from_the_console_is_seen_by_all,
      digest_and_verification_come_beside_the_screen,
      beside_a_service_it_attaches_and_says_so,

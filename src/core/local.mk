@@ -9,6 +9,8 @@ libcore_a_SOURCES = \
 	src/core/profile_cond.c \
 	src/core/profile_part.c \
 	src/core/cond.c \
+	src/core/place.c \
+	src/core/place.h \
 	src/core/body.c \
 	src/core/body.h \
 	src/core/items.c \

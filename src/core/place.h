@@ -1,0 +1,21 @@
+/*
+ * place.h - floor 0, private to cond.c and place.c: finding what conditions
+ * and sources look at. Everybody else uses profile.h.
+ */
+#ifndef EDCSYNC_CORE_PLACE_H
+#define EDCSYNC_CORE_PLACE_H
+
+#include <regex.h>
+
+#include "core/profile.h"
+
+/* Without outer blanks. */
+struct span place_trim(struct span);
+/* A scalar's text, in scratch only where an escape stands in it. */
+bool place_text(const struct json *, uint32_t node, struct buf *scratch,
+		struct span *out);
+/* The first PROFILE_SEARCH_BYTES of the text are searched; NUL counts as
+ * another character. */
+bool place_regex(const void *regex, struct span text, regmatch_t match[2]);
+
+#endif

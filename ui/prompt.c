@@ -372,8 +372,28 @@ unsigned prompt_key(struct app *app, const struct key *key)
 	return FX_PAINT;
 }
 
-/* The text on the last line but one, its note below it; a mistake's place is
- * shown by ^, with the words behind it or, near the end, before it. */
+/* A mistake's place is shown by ^, with the words behind it or, near the end,
+ * before it; where they have no room they are cut. */
+static void mistake_draw(const struct prompt *p, const struct area *two,
+			 int at, struct style style)
+{
+	int words = utf8_cells(buf_span(&p->note));
+	int behind, before;
+
+	if (at >= two->cols)
+		at = two->cols - 1;
+	behind = two->cols - at - 2;
+	before = at - 1;
+	draw_text(two, 1, at, STYLE_BOLD(BAD), "^");
+	if (words <= behind || (words > before && behind >= before))
+		draw_fit(two, 1, at + 2, behind, style, buf_text(&p->note));
+	else if (words <= before)
+		draw_text(two, 1, at - words - 1, style, buf_text(&p->note));
+	else
+		draw_fit(two, 1, 0, before, style, buf_text(&p->note));
+}
+
+/* The text on the last line but one, its note below it. */
 void prompt_draw(struct app *app, const struct area *footer)
 {
 	struct prompt *p = app->prompt;
@@ -382,26 +402,14 @@ void prompt_draw(struct app *app, const struct area *footer)
 				    screen.cols);
 	enum ui_role role = p->bad ? UI_BAD : UI_DIM;
 	struct style style = {.role = (uint8_t)role};
-	int left = (int)strlen(signs[p->kind]), at, words;
+	int left = (int)strlen(signs[p->kind]);
 
 	draw_clear(&two);
 	draw_text(&two, 0, 0, STYLE_BOLD(TITLE), signs[p->kind]);
 	field_draw(&p->field, &two, 0, left, two.cols - left, STYLE(TEXT),
 		   ' ', true);
-	if (!p->mistake_at) {
-		draw_text(&two, 1, 0, style, buf_text(&p->note));
-		return;
-	}
-	at = left + p->mistake_at - 1;
-	if (at >= two.cols)
-		at = two.cols - 1;
-	words = utf8_cells(buf_span(&p->note));
-	draw_text(&two, 1, at, STYLE_BOLD(BAD), "^");
-	if (at + 2 + words <= two.cols || at < words)
-		draw_text(&two, 1, at + 2 + words <= two.cols ? at + 2 : 0,
-			  style, buf_text(&p->note));
+	if (p->mistake_at)
+		mistake_draw(p, &two, left + p->mistake_at - 1, style);
 	else
-		draw_text(&two, 1, at - words - 1, style, buf_text(&p->note));
-	if (at + 2 + words > two.cols && at < words)
-		draw_text(&two, 1, at, STYLE_BOLD(BAD), "^");
+		draw_fit(&two, 1, 0, two.cols, style, buf_text(&p->note));
 }

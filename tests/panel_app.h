@@ -55,6 +55,7 @@ int64_t app_verified(const struct app *a, bool *intact)
 }
 void app_paint_soon(struct app *a) { (void)a; }
 void app_ask_soon(struct app *a) { (void)a; }
+void app_unmark(struct app *a) { (void)a; }
 struct session *app_session(struct app *a) { (void)a; return NULL; }
 struct term *app_term(struct app *a) { (void)a; return NULL; }
 struct panel *app_panel(const struct app *a) { return a->panel; }

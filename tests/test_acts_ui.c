@@ -236,6 +236,7 @@ static void a_replay_from_key_to_record(void **state)
 	keys("the vendor works again<Tab><Right><Right><Enter>");
 	assert_int_equal(stub.dialogs, 0);
 	told("replay: queued again, same key");
+	assert_int_equal(stub.unmarked, 1);
 	room_state(&room, id, &op);
 	assert_int_equal(op.state, OP_QUEUED);
 	op_release(&op);
@@ -260,8 +261,14 @@ static void cancel_does_nothing(void **state)
 	assert_int_equal(stub.dialogs, 0);
 	act_on(DO_REPLAY, id);
 	sign_in();
+	assert_string_equal(stub.toast, "signed in: J. Doe (manager)");
+	keys("<Esc>");				/* nothing written, no word */
+	assert_string_equal(stub.toast, "signed in: J. Doe (manager)");
+	act_on(DO_REPLAY, id);
 	keys("because<Enter><Enter>");
 	assert_int_equal(stub.dialogs, 0);
+	told("Replay: nothing was done");
+	assert_int_equal(stub.unmarked, 0);
 	assert_int_equal(room_state(&room, id, NULL), OP_DEAD);
 	assert_int_equal(number("SELECT count(*) FROM intervention"), 0);
 }
@@ -557,12 +564,31 @@ static void one_key_pauses_and_resumes(void **state)
 	keys("<Esc>");
 	endpoint(DO_PAUSE);
 	shows("edc is paused by jd: vendor call");
-	keys("over<Tab><Right><Enter>");
+	keys("over<Enter><Enter>");
 	told("resume: resumed");
 	assert_int_equal(number("SELECT count(*) FROM endpoint_control WHERE"
 				" paused"), 0);
 	endpoint(DO_PROBE);
 	told("probe: asked the engine to probe");
+}
+
+/* Looking waits for an endpoint that stands still: said before and after. */
+static void a_check_says_that_it_must_wait(void **state)
+{
+	int64_t id;
+
+	(void)state;
+	start(PROFILE_LOOK, ONE_TRY);
+	put_operator("jd", ROLE_MANAGER, 0);
+	id = add("U1", VERDICT_RETRY);
+	endpoint(DO_PAUSE);
+	sign_in();
+	keys("vendor call<Enter><Enter><Enter>");
+	told("pause: paused: nothing more starts");
+	act_on(DO_CHECK, id);
+	shows("edc is paused by jd: vendor call: the answer waits until");
+	keys("<Right><Enter>");
+	told("the answer waits until that is over (P)");
 }
 
 static void the_command_line_is_the_same(void **state)
@@ -773,6 +799,7 @@ int main(void)
 		acts(lack_of_a_right_is_told_and_recorded),
 		acts(a_retired_one_acts_no_more), acts(checks_are_followed),
 		acts(one_key_pauses_and_resumes),
+		acts(a_check_says_that_it_must_wait),
 		acts(the_command_line_is_the_same),
 		acts(read_only_acts_on_nothing),
 		acts(the_first_one_is_made_here),

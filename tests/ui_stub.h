@@ -26,6 +26,7 @@ struct app {
 	char toast[512];
 	enum ui_role toast_role;
 	int64_t now;
+	int unmarked;			/* times that marks were cleared */
 	struct grid grid;
 };
 
@@ -46,6 +47,7 @@ void app_switch(struct app *a, size_t panel) { (void)a; (void)panel; }
 struct panel *app_panel(const struct app *a) { (void)a; return NULL; }
 void app_paint_soon(struct app *a) { (void)a; }
 void app_ask_soon(struct app *a) { (void)a; }
+void app_unmark(struct app *a) { a->unmarked++; }
 
 int app_utc_offset_min(const struct app *a, int64_t at_ms)
 {

@@ -93,6 +93,9 @@ static void over(struct dialog *d)
 	}
 	form->run = NULL;
 	dialog_close(d);
+	/* What was chosen was meant for this act, not for the next one. */
+	if (run->done.good && !run_on_endpoint(run))
+		app_unmark(app);
 	act_tell(app, run, stopped);
 	run_free(run);
 }
@@ -106,7 +109,7 @@ static bool goes_at_once(const struct act_form *form)
 		return false;
 	if (form->verb == ACT_PROBE)
 		return true;
-	return form->verb == ACT_CHECK && run->go &&
+	return form->verb == ACT_CHECK && run->go && !run->stops.len &&
 	       run->go == run->list->n && run->go <= ACT_BULK;
 }
 
@@ -300,11 +303,29 @@ static unsigned act_pressed(struct dialog *d, struct act_form *form)
 	return FX_NONE;
 }
 
+/* What a person wrote must not be gone without a word. */
+static bool something_typed(struct dialog *d, const struct act_form *form)
+{
+	static const char *const fields[] = {"why", "evidence", "until",
+					     "number"};
+
+	if (form->acting || !form->run || form->run->error.len)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (*dialog_value(d, fields[i]) &&
+		    (i || form->verb != ACT_UNDISCARD))
+			return true;
+	return false;
+}
+
 static unsigned chosen(struct dialog *d, int button)
 {
 	struct act_form *form = dialog_ctx(d);
 
 	if (!button) {
+		if (something_typed(d, form))
+			app_toast(form->app, UI_INFO, "%s: nothing was done",
+				  act_title(form->verb));
 		form->stop = true;
 		return form->acting && !form->run ? FX_NONE : FX_BACK;
 	}
@@ -445,6 +466,9 @@ void act_form_open(struct app *app, struct act_run *run)
 	for (int i = n; i < ACT_BUTTONS_MAX; i++)
 		form->button[i] = ACT_VERB_COUNT;
 	d = form_dialog(form, buttons);
+	if (run->verb == ACT_PAUSE)
+		for (int i = 1; i < n; i++)
+			dialog_enter_goes_to(d, i);
 	only_cancel(d);
 	dialog_word(d, UI_WAIT, "looking at what this is about ...");
 	dialog_busy(d, true);

@@ -280,7 +280,7 @@ static void judge_over(struct act_run *run, struct store *store,
 	run_act(run, room->config, &act);
 	run->needs_sign = act_needs_signature(&act, none, run->go, store,
 					      &run->sign_why);
-	if (run->verb == ACT_REPLAY)
+	if (run->verb == ACT_REPLAY || run->verb == ACT_CHECK)
 		run_find_stops(run, room);
 	if (run->list->n && !run->go && !run->evidence)
 		refuse(run, store, run->judged.v[0].words, room->now_ms);

@@ -69,8 +69,10 @@ static int stop_row(void *ctx, const struct view_endpoint *row)
 			continue;
 		describe(row, &e);
 		if (e.paused || e.stopped)
-			buf_addf(&run->stops, "%s is %s: it waits there until "
-				 "that is over (P)\n", p, e.state);
+			buf_addf(&run->stops, "%s is %s: %s until that is "
+				 "over (P)\n", p, e.state,
+				 run->verb == ACT_CHECK ? "the answer waits"
+							: "it waits there");
 	}
 	return 0;
 }

@@ -305,6 +305,10 @@ static void say_end(struct app *app, const struct act_run *run, bool stopped,
 		buf_adds(out, "; stopped, the others were not touched");
 	if (asked && t->good && !act_engine_runs(app))
 		buf_adds(out, "; no engine runs: filed for later");
+	else if (run->verb == ACT_CHECK && t->good && run->stops.len)
+		buf_addf(out, "; %.*s", (int)strcspn(buf_text(&run->stops),
+						     "\n"),
+			 buf_text(&run->stops));
 	say_signed(app, run, out);
 }
 

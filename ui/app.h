@@ -102,6 +102,8 @@ struct panel *app_panel(const struct app *);	/* on top */
  * then; 0: it never ran. */
 int64_t app_verified(const struct app *, bool *intact);
 void app_paint_soon(struct app *);
+/* An act was done: nothing stays chosen in the panel on top. */
+void app_unmark(struct app *);
 void app_ask_soon(struct app *);	/* what is on top, and the frame */
 /* Dialogs: the newest on top; dialog.c only. */
 void app_add_dialog(struct app *, struct dialog *);

@@ -185,6 +185,15 @@ static void act(struct app *app, enum action action)
 		acts_begin(app, action, &target);	/* takes it */
 }
 
+void app_unmark(struct app *app)
+{
+	const struct key key = {.kind = KEYK_CHAR, .ch = 'U'};
+
+	if (app->top->ops->can >> DO_UNMARK & 1)
+		app_effects(app, app->top->ops->key(app->top, DO_UNMARK, &key) &
+			    FX_PAINT);
+}
+
 static void app_action(struct app *app, enum action action,
 		       const struct key *key)
 {

@@ -275,10 +275,20 @@ static unsigned enter(struct dialog *d)
 	if (dialog_on_button(d))
 		return press(d, d->focus - d->entries);
 	focus_step(d, 1);
-	if (dialog_on_button(d) && d->spec.enter_button &&
-	    d->button_shown[d->spec.enter_button])
+	if (!dialog_on_button(d))
+		return FX_PAINT;
+	if (d->spec.enter_button && d->button_shown[d->spec.enter_button])
 		return press(d, d->spec.enter_button);
+	for (int i = d->buttons; i-- > 1;)
+		if (d->enter_to >> i & 1 && d->button_shown[i])
+			d->focus = d->entries + i;
 	return FX_PAINT;
+}
+
+void dialog_enter_goes_to(struct dialog *d, int button)
+{
+	assert(button > 0 && button < d->buttons);
+	d->enter_to |= 1u << button;
 }
 
 static void choice_step(struct dialog_entry *e, int step)

@@ -68,6 +68,10 @@ void dialog_set(struct dialog *, const char *name, const char *value);
 void dialog_show_field(struct dialog *, const char *name, bool shown);
 void dialog_show_button(struct dialog *, int button, bool shown);
 void dialog_focus(struct dialog *, const char *name);
+/* Enter in the last field goes to this button, not to Cancel, and presses
+ * nothing: for what does no harm and is undone by a key. Of several the first
+ * that is shown. */
+void dialog_enter_goes_to(struct dialog *, int button);
 /* Overwrites every SECRET value. Done at close, too. */
 void dialog_wipe(struct dialog *);
 

@@ -36,6 +36,7 @@ struct dialog {
 	const char *button[DIALOG_BUTTONS_MAX];
 	bool button_shown[DIALOG_BUTTONS_MAX];
 	int buttons;
+	unsigned enter_to;		/* bits: buttons that Enter goes to */
 	struct dialog_word *word;	/* owned */
 	size_t words;
 	char *error;			/* owned; NULL none */

@@ -74,6 +74,7 @@ E2E = \
 	tests/e2e/restore.py \
 	tests/e2e/safety.py \
 	tests/e2e/scenarios.py \
+	tests/e2e/vendors.py \
 	tests/e2e/writers.py
 TESTS += tests/lint.sh $(E2E)
 EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py tests/e2e/terminal.py tests/e2e/vendor.py \

@@ -98,7 +98,7 @@ static void tell(const struct sim_request *q, int status, const char *name,
 		else
 			buf_addf(&a->body, "{\"%s\":\"%s\"}", name, text);
 	} else if (field_is(q, "returnFormat", "csv")) {
-		vendor_text(a, status, "text/html; charset=utf-8",
+		vendor_text(a, status, "text/csv; charset=utf-8",
 			    strcmp(name, "error") ? "" : "ERROR: ");
 		buf_adds(&a->body, text);
 	} else {
@@ -196,7 +196,7 @@ static void look(struct sim *sim, const struct sim_request *q,
 	struct sim_request whole = *q;
 
 	if (field_is(q, "content", "version")) {
-		vendor_text(a, 200, "text/html; charset=utf-8", "14.9.1");
+		vendor_text(a, 200, "text/csv; charset=utf-8", "14.9.1");
 		return;
 	}
 	if (!field_is(q, "content", "record")) {

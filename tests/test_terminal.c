@@ -190,9 +190,11 @@ static void b105_keys_typed_ahead_do_not_answer(void **state)
 static void b097_two_hundred_sizes(void **state)
 {
 	unsigned seed = 7;
+	int64_t since;
 
 	(void)state;
 	start();
+	since = now_ms();
 	for (int i = 0; i < 200; i++) {
 		int cols, rows;
 
@@ -210,6 +212,7 @@ static void b097_two_hundred_sizes(void **state)
 	}
 	vt_resize(&vt, 80, 24);
 	vt_settle(&vt);
+	print_message("200 sizes: %lld ms\n", (long long)(now_ms() - since));
 	vt_key(&vt, "1");
 	assert_true(vt_wait(&vt, "Needs a person") >= 0);
 	vt_key(&vt, "q");

@@ -83,6 +83,15 @@ EXTRA_DIST += tests/lint.sh $(E2E) tests/e2e/lib.py tests/e2e/terminal.py tests/
 	tests/FIELD-REPORTS.md
 $(E2E:.py=.log): edcsync$(EXEEXT) edcsim$(EXEEXT)
 
+# Servers of others, where they are here (HACKING.md); nothing is installed.
+# make check-peers PEERS="gateway fhir": some of them.
+EXTRA_DIST += tests/peers/peers.py tests/peers/run.py
+EXTRA_DIST += tests/peers/token_server.py tests/peers/oidc.mjs
+check-peers: edcsync$(EXEEXT) edcsim$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) \
+	$(PYTHON) $(top_srcdir)/tests/peers/run.py $(PEERS)
+.PHONY: check-peers
+
 # What is written is what there is.
 TESTS += tests/test_docs.sh
 EXTRA_DIST += tests/test_docs.sh

@@ -63,6 +63,7 @@ E2E = \
 	tests/e2e/console.py \
 	tests/e2e/credentials.py \
 	tests/e2e/deliver.py \
+	tests/e2e/demo.py \
 	tests/e2e/envelopes.py \
 	tests/e2e/field.py \
 	tests/e2e/field_store.py \
@@ -130,13 +131,18 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 
 # The simulated EDC.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/test_sim tests/test_sim_http
-TESTS += tests/test_sim tests/test_sim_http
+check_PROGRAMS += tests/test_sim tests/test_sim_http tests/test_sim_vendors
+TESTS += tests/test_sim tests/test_sim_http tests/test_sim_vendors
 tests_test_sim_SOURCES = tests/test_sim.c tests/check.h
 tests_test_sim_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \
 	-DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_sim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_sim_LDADD = $(SIM_LIBS) $(TEST_LIBS)
+
+tests_test_sim_vendors_SOURCES = tests/test_sim_vendors.c tests/check.h
+tests_test_sim_vendors_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_test_sim_vendors_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_sim_vendors_LDADD = $(SIM_LIBS) $(TEST_LIBS)
 
 tests_test_sim_http_SOURCES = tests/test_sim_http.c tests/check.h
 tests_test_sim_http_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests \

@@ -72,6 +72,14 @@ static struct span bare(struct span key)
 	return key;
 }
 
+/* So that whoever asks for a member finds none. */
+static void no_document(struct sim *sim)
+{
+	bool ok = json_parse(&sim->doc, "null", 4, 0);
+
+	assert(ok);
+}
+
 void intake_forget(struct sim *sim)
 {
 	size_t i;
@@ -79,15 +87,15 @@ void intake_forget(struct sim *sim)
 	sim->facts = (struct sim_facts){0};
 	for (i = 0; i < ARRAY_SIZE(sim->text); i++)
 		buf_clear(&sim->text[i]);
-	/* No text is no document. */
-	json_parse(&sim->doc, "", 0, 0);
+	no_document(sim);
 }
 
 void intake_read(struct sim *sim, const struct sim_request *q,
 		 struct sim_intake *in)
 {
 	*in = (struct sim_intake){
-		.op_id = intake_bounded(q->op_id), .key = intake_bounded(bare(q->key)),
+		.op_id = intake_bounded(q->op_id),
+		.key = intake_bounded(bare(q->key)),
 		.path = q->path, .method = q->method,
 		.now_ms = q->now_ms, .utc_ms = q->utc_ms
 	};
@@ -111,8 +119,10 @@ void intake_record(struct sim *sim, struct sim_intake *in)
 
 bool intake_json(struct sim *sim, struct span text, struct sim_intake *in)
 {
-	if (!json_parse(&sim->doc, text.p, text.n, JSON_TOLERANT))
+	if (!json_parse(&sim->doc, text.p, text.n, JSON_TOLERANT)) {
+		no_document(sim);
 		return false;
+	}
 	if (sim->scenario.keep_payloads)
 		in->payload = json_raw(&sim->doc, 0);
 	return true;

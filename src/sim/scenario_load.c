@@ -368,7 +368,8 @@ static void check_rule(struct reader *r, uint32_t object,
 		COMPLAIN(r, object, "do redirect: url is required");
 	if (a->special == SIM_OUTAGE && rule->refuse &&
 	    (!rule->timed || rule->share < 1 || rule->first || rule->from ||
-	     rule->every || rule->nth || kind_given || *rule->op || *rule->form ||
+	     rule->every || rule->nth || kind_given || *rule->op ||
+	     *rule->form ||
 	     *rule->subject || *rule->path || *rule->method))
 		COMPLAIN(r, object, "do outage: expected between_ms and no "
 			 "other selector (or how: reset, 503)");

@@ -9,6 +9,7 @@
  */
 #include "store/view_priv.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -378,7 +379,7 @@ static int read_urgent(struct needs *needs, const struct world_endpoint *e)
 {
 	static const enum op_state states[] = {OP_DEAD, OP_REJECTED,
 					       OP_UNWATCHED};
-	int64_t count = 0, oldest = 0;
+	int64_t count = 0, oldest = 0, refused = 0;
 	struct need *need;
 	int rc = ST_OK;
 
@@ -390,6 +391,8 @@ static int read_urgent(struct needs *needs, const struct world_endpoint *e)
 			int64_t since = query_col_int(q, 1);
 
 			count += query_col_int(q, 0);
+			if (states[i] == OP_REJECTED)
+				refused = query_col_int(q, 0);
 			oldest = !oldest || since < oldest ? since : oldest;
 		}
 		query_reset(q);
@@ -397,8 +400,14 @@ static int read_urgent(struct needs *needs, const struct world_endpoint *e)
 	if (rc < 0 || !count)
 		return rc < 0 ? rc : ST_OK;
 	need = add(needs, NEED_URGENT, e, count, oldest);
-	buf_addf(&need->words, "urgent (%s), not known to be at the vendor",
-		 e->config->urgent_text);
+	buf_addf(&need->words, "urgent (%s), ", e->config->urgent_text);
+	if (refused == count)
+		buf_adds(&need->words, "refused by the vendor");
+	else if (refused)
+		buf_addf(&need->words, "%" PRId64 " refused, the others not "
+			 "known to be at the vendor", refused);
+	else
+		buf_adds(&need->words, "not known to be at the vendor");
 	buf_adds(&need->next, "edcsync list '");
 	add_endpoint(&need->next, e);
 	buf_addf(&need->next, " state:dead,rejected,unwatched %s'",

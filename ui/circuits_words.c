@@ -165,6 +165,12 @@ static void circuit(struct writer *w)
 		line(w, "Circuit", UI_BAD);
 		return;
 	case CIRCUIT_SLOW_START:
+		if (end_at_rest(w->end)) {
+			glyph(w, GLYPH_CLOSED);
+			buf_adds(&w->text, "well, nothing to send");
+			line(w, "Circuit", UI_OK);
+			return;
+		}
 		glyph(w, GLYPH_PROBING);
 		buf_addf(&w->text, "slow start: %d at once", c->slow_limit);
 		if (w->config)

@@ -297,6 +297,12 @@ static bool no_engine(const struct app *app)
 	return app_status(app)->known && !app_status(app)->engine;
 }
 
+bool end_at_rest(const struct end *e)
+{
+	return !e->count[OP_QUEUED] && !e->count[OP_WAITING] &&
+	       !e->count[OP_POLLING] && !e->in_flight;
+}
+
 static void stop_circuit(struct stops *s, struct buf *text)
 {
 	const struct circuit *c = &s->end->state.circuit;
@@ -317,6 +323,8 @@ static void stop_circuit(struct stops *s, struct buf *text)
 		add_stop(s, GLYPH_PROBING, UI_WAIT, true, text);
 		break;
 	case CIRCUIT_SLOW_START:
+		if (end_at_rest(s->end))
+			break;
 		buf_addf(text, "slow start, %d at once", c->slow_limit);
 		add_stop(s, GLYPH_PROBING, UI_WAIT, false, text);
 		break;
@@ -342,6 +350,7 @@ static void no_stop(struct stops *s, struct buf *text)
 	const struct end *e = s->end;
 	bool queue = e->count[OP_QUEUED] || e->count[OP_WAITING] ||
 		     e->count[OP_POLLING];
+	bool slow = e->state.circuit.state == CIRCUIT_SLOW_START;
 
 	if (no_engine(s->app)) {
 		buf_adds(text, queue ? "no engine: nothing sent"
@@ -351,7 +360,8 @@ static void no_stop(struct stops *s, struct buf *text)
 		return;
 	}
 	buf_adds(text, e->in_flight ? "sending"
-		 : queue ? "waits for what is due" : "idle");
+		 : queue ? "waits for what is due"
+		 : slow ? "well, nothing to send" : "idle");
 	add_stop(s, GLYPH_CLOSED, e->in_flight || queue ? UI_OK : UI_DIM,
 		 false, text);
 }

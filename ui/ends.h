@@ -83,6 +83,8 @@ enum { STOPS_MAX = 6 };
  * least 1. now_ms: of the screen. */
 int end_stops(const struct app *, const struct end *, int64_t now_ms,
 	      struct stop out[STOPS_MAX]);
+/* Nothing is on the wire, and nothing waits to be. */
+bool end_at_rest(const struct end *);
 /* When the oldest that waits for the open circuit becomes a dead letter.
  * 0: none will; < 0: not while a person stops it, or without an engine. */
 int64_t end_gives_up_ms(const struct end *, const struct endpoint_config *,

@@ -68,10 +68,13 @@ void ops_trouble(const struct view_op *row, struct buf *out)
 {
 	const struct op *op = &row->op;
 	bool failed = op->state == OP_DEAD || op->state == OP_REJECTED;
+	struct span code = fingerprint_code(op->error);
 
 	if (failed && row->http_status)
 		buf_addf(out, "%d ", row->http_status);
-	if (failed && op->error && *op->error)
+	if (failed && code.n)
+		buf_addspan(out, code);
+	else if (failed && op->error && *op->error)
 		add_said(out, op->error);
 	else if (failed)
 		buf_adds(out, op_reason_words(op->reason));

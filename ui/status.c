@@ -20,7 +20,9 @@ static int endpoint_add(void *ctx, const struct view_endpoint *e)
 
 	for (int i = 0; i < OP_STATE_COUNT; i++)
 		s->count[i] += e->count[i];
-	s->circuits_bad += e->state.circuit.state != CIRCUIT_CLOSED ||
+	/* Slow start works; it goes on when there is something to send. */
+	s->circuits_bad += e->state.circuit.state == CIRCUIT_OPEN ||
+			   e->state.circuit.state == CIRCUIT_PROBING ||
 			   e->state.halt != HALT_NONE || e->control.paused;
 	s->production |= strcmp(e->environment, "production") == 0;
 	return 0;

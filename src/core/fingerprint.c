@@ -174,7 +174,7 @@ static void title_dead(const struct fingerprint_in *in, struct buf *out)
 }
 
 /* The vendor's code out of an excerpt: {..."code":"visit_locked"...}. */
-static struct span code_in(const char *error)
+struct span fingerprint_code(const char *error)
 {
 	static const char name[] = "\"code\":\"";
 	const char *at = error ? strstr(error, name) : NULL;
@@ -184,14 +184,14 @@ static struct span code_in(const char *error)
 		return (struct span){NULL, 0};
 	at += sizeof(name) - 1;
 	n = strcspn(at, "\"\\");
-	return at[n] == '"' && n <= 64 ? (struct span){at, n}
-				       : (struct span){NULL, 0};
+	return at[n] == '"' && n <= 64 && at[0] != '*' ?
+	       (struct span){at, n} : (struct span){NULL, 0};
 }
 
 static void title_rejected(const struct fingerprint_in *in, struct buf *out)
 {
 	struct span code = in->code && *in->code ? span_of(in->code)
-						 : code_in(in->error);
+						 : fingerprint_code(in->error);
 	const char *words = in->say && *in->say ? in->say :
 			    in->why && *in->why ? in->why :
 			    op_reason_words(in->reason);

@@ -56,6 +56,9 @@ struct fingerprint {
 };
 
 void fingerprint_make(const struct fingerprint_in *, struct fingerprint *);
+/* The vendor's code out of a masked excerpt ("visit_locked"): never prose or
+ * a value. n is 0 where there is none. */
+struct span fingerprint_code(const char *error);
 /* What was said without what differs: a word with a digit in it is '#', so is
  * 'a value in quotes' of this kind; white space is one blank. Appends, no
  * more than the beginning of a long text. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/fingerprint.h"
 #include "core/timefmt.h"
 
 static const struct {
@@ -131,11 +132,15 @@ static void words_dead(const struct op *op, const struct words_how *how,
 
 static void words_rejected(const struct op *op, struct buf *text)
 {
+	struct span code = fingerprint_code(op->error);
+
 	buf_adds(text, op->flags & OP_PARTIAL
 		 ? "The vendor took it in part and refused the rest"
 		 : "The vendor understood it and refused it");
 	/* An excerpt of JSON or XML is for the eye, not for the phone. */
-	if (op->error && *op->error && !strchr("{[<(", *op->error))
+	if (code.n)
+		buf_addf(text, " (%.*s)", (int)code.n, code.p);
+	else if (op->error && *op->error && !strchr("{[<(", *op->error))
 		buf_addf(text, ": %s", op->error);
 	else if (op->reason == REASON_MOVED || op->reason == REASON_JOB_FAILED)
 		buf_addf(text, ": %s", op_reason_words(op->reason));

@@ -179,7 +179,7 @@ static struct span wanted(struct sim *sim, const struct sim_request *q)
 	const char *from, *to;
 
 	buf_clear(b);
-	if (!sim_form_field(q->body, "filterLogic", b) ||
+	if (!sim_form_field(q->body, "filterLogic", b) || !b->len ||
 	    !(from = memchr(b->p, '\'', b->len)))
 		return (struct span){NULL, 0};
 	from++;

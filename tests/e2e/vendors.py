@@ -148,11 +148,11 @@ def house(h, vendor, rules, **scenario):
     return sim, lines
 
 
-def submit(h, lines):
-    text = "".join(lines(n) for n in range(N))
+def submit(h, lines, n=N):
+    text = "".join(lines(i) for i in range(n))
     told = h.json("submit", "--endpoint", "edc", "-", input=text)
     got = collections.Counter(r["result"] for r in told)
-    expect(got["queued"] + got["newer"] == N, got, told[:1])
+    expect(got["queued"] + got["newer"] == n, got, told[:1])
 
 
 def run(h):
@@ -259,7 +259,12 @@ def jobs(vendor):
     at once."""
     with House() as h:
         sim, lines = house(h, vendor, JOBS)
-        submit(h, lines)
+        n = N
+        if vendor == "veeva":   # lets itself be asked once in ten seconds
+            n = 8
+            h.config["endpoints"]["edc"]["poll"]["budget_ms"] = 60000
+            h.write_config()
+        submit(h, lines, n)
         run(h)
         held = once_at_most(h, sim)
         for o in h.operations():
@@ -299,8 +304,6 @@ def cases():
             if name == "let_in_anew" and \
                     VENDORS[vendor][3] not in ("oauth2", "session"):
                 continue
-            if name == "jobs" and vendor == "veeva":
-                continue        # asks once in ten seconds: test_sim_vendors
             def case(vendor=vendor, test=test):
                 test(vendor)
             case.__name__ = vendor.replace("-", "_") + "_" + name

@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "sim/sim.h"
 
-#define PARTS 12
+#define PARTS 15
 
 struct parts {
 	struct span v[PARTS];
@@ -77,7 +77,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			.op_id = p.v[5], .request_id = p.v[6],
 			.host = p.v[7], .q_op_id = p.v[8],
 			.q_cursor = p.v[9], .q_seed = p.v[10],
-			.body = p.v[11], .now_ms = 10 + 300 * i,
+			.body = p.v[11], .q_identifier = p.v[12],
+			.if_none_exist = p.v[13], .prefer = p.v[14],
+			.q_post_odm = true, .now_ms = 10 + 300 * i,
 			.utc_ms = INT64_C(1796000000000)
 		};
 

@@ -214,6 +214,19 @@ endif
 
 # The simulated EDC.
 EXTRA_DIST += \
+	tests/fuzz/corpus/sim/veeva-setdata \
+	tests/fuzz/corpus/sim/veeva-query \
+	tests/fuzz/corpus/sim/veeva-job \
+	tests/fuzz/corpus/sim/redcap-import \
+	tests/fuzz/corpus/sim/redcap-export \
+	tests/fuzz/corpus/sim/rave-rws \
+	tests/fuzz/corpus/sim/rave-refused \
+	tests/fuzz/corpus/sim/oracle-queue \
+	tests/fuzz/corpus/sim/fhir-search \
+	tests/fuzz/corpus/sim/fhir-create \
+	tests/fuzz/corpus/sim/fhir-batch \
+	tests/fuzz/corpus/sim/castor-reports \
+	tests/fuzz/corpus/sim/castor-points \
 	tests/fuzz/corpus/sim/chaos-poll \
 	tests/fuzz/corpus/sim/chaos-send \
 	tests/fuzz/corpus/sim/chaos-token \

@@ -81,6 +81,38 @@ static void test_only_answers_that_tell_nothing_count(void **state)
 	done(&s);
 }
 
+/* A gateway that answers 503 to look-ups was asked by each in doubt at the
+ * pace of a first retry, for ever. */
+static void test_trouble_with_look_ups_is_asked_ever_more_seldom(void **state)
+{
+	static const int64_t seconds[] = {3, 6, 12, 24, 48, 87, 87};
+	struct scene s;
+
+	(void)state;
+	scene_looking(&s);
+	endpoint.retry.jitter = JITTER_ADDITIVE;
+	for (size_t i = 0; i < ARRAY_SIZE(seconds); i++) {
+		s.op.state = OP_CHECKING;
+		settle(&s, i % 2 ? VERDICT_RETRY : VERDICT_UNKNOWN);
+		check_row(s.op.due_at_ms == T0 + seconds[i] * 1000 + 2000,
+			  "%zu: %lld", i, (long long)(s.op.due_at_ms - T0));
+	}
+	s.op.state = OP_CHECKING;
+	settle(&s, VERDICT_REFRESH);
+	assert_int_equal(s.op.paced, ARRAY_SIZE(seconds));
+	s.op.state = OP_CHECKING;
+	settle(&s, VERDICT_INCONCLUSIVE);
+	assert_int_equal(s.op.paced, 0);
+	assert_int_equal(s.op.due_at_ms, T0 + 6000 + 2000);
+	s.op.flags &= ~OP_OUTCOME_UNKNOWN;
+	s.op.paced = 4;
+	s.op.state = OP_CHECKING;
+	settle(&s, VERDICT_RETRY);
+	assert_int_equal(s.op.paced, 4);
+	endpoint.retry.jitter = JITTER_FULL;
+	done(&s);
+}
+
 /* Every condition of a proof, and what is known of the operation. */
 static void test_when_an_absence_counts(void **state)
 {
@@ -359,6 +391,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_answer_to_a_look_up),
 		cmocka_unit_test(test_only_answers_that_tell_nothing_count),
+		cmocka_unit_test(
+			test_trouble_with_look_ups_is_asked_ever_more_seldom),
 		cmocka_unit_test(test_when_an_absence_counts),
 		cmocka_unit_test(test_two_absences_settle_time_apart),
 		cmocka_unit_test(test_proof_goes_stale),

@@ -180,7 +180,8 @@ struct op {
 	 * of any kind and never goes back (replays number on). */
 	int attempts, tries;
 	int inconclusive;		/* look-ups in a row without a word */
-	int paced;			/* answers 429 in a row */
+	int paced;			/* answers 429 in a row; in doubt:
+					 * look-ups in a row that met trouble */
 	int cuts;			/* sends cut by engine death in a row */
 	int polls;
 	int replays;			/* how often a person sent it back */

@@ -9,6 +9,8 @@
  * nothing; only look-ups that answered without telling anything are counted.
  */
 
+#define LOOK_TROUBLE_MAX 1000000	/* far beyond every cap of a wait */
+
 enum proof {
 	PROOF_NONE,		/* this absence can never count */
 	PROOF_EARLY,		/* began before the settle time was over */
@@ -64,14 +66,24 @@ static void look_later(struct settling *s, enum op_event event, int64_t at_ms)
 	rule_apply(s, event);
 }
 
-static void look_wait(struct settling *s, enum op_event event)
+static void look_wait(struct settling *s, enum op_event event, int nth)
 {
-	int64_t wait = backoff_after_ms(&s->in->endpoint->retry,
-					s->op->inconclusive + 1,
+	int64_t wait = backoff_after_ms(&s->in->endpoint->retry, nth,
 					s->verdict->retry_after_ms,
 					s->in->random);
 
 	look_later(s, event, add_ms(s->in->now_ms, wait));
+}
+
+/* Waits that grow, or everything in doubt asks a vendor in trouble without
+ * end at the pace of a first retry. */
+static void look_trouble(struct settling *s, enum op_event event)
+{
+	struct op *op = s->op;
+
+	if (op_unknown(op) && op->paced < LOOK_TROUBLE_MAX)
+		op->paced++;
+	look_wait(s, event, op->inconclusive + op->paced);
 }
 
 static void look_end(struct settling *s, enum op_event event,
@@ -90,7 +102,7 @@ static void look_inconclusive(struct settling *s)
 	op->inconclusive++;
 	if (!op_unknown(op) ||
 	    op->inconclusive < s->in->endpoint->lookup.max_attempts)
-		look_wait(s, EV_INCONCLUSIVE);
+		look_wait(s, EV_INCONCLUSIVE, op->inconclusive + 1);
 	else
 		look_end(s, EV_INCONCLUSIVE_CAP, REASON_LOOK_UP_CAP);
 }
@@ -153,6 +165,14 @@ static void look_absent(struct settling *s)
 		look_proven(s);
 }
 
+/* Did the vendor say anything about the record at all? */
+static bool look_told(enum verdict verdict)
+{
+	return verdict != VERDICT_PACE && verdict != VERDICT_REFRESH &&
+	       verdict != VERDICT_HALT && verdict != VERDICT_RETRY &&
+	       verdict != VERDICT_UNKNOWN;
+}
+
 void settle_look_up(struct settling *s)
 {
 	int64_t now = s->in->now_ms;
@@ -163,9 +183,11 @@ void settle_look_up(struct settling *s)
 		return;
 	}
 	if (s->in->crash) {
-		look_wait(s, EV_RETRY);
+		look_trouble(s, EV_RETRY);
 		return;
 	}
+	if (op_unknown(s->op) && look_told(s->verdict->verdict))
+		s->op->paced = 0;
 	switch (s->verdict->verdict) {
 	case VERDICT_FOUND:
 		look_found(s);
@@ -186,7 +208,7 @@ void settle_look_up(struct settling *s)
 		look_absent(s);
 		break;
 	case VERDICT_PACE:
-		look_wait(s, EV_PACE);
+		look_trouble(s, EV_PACE);
 		break;
 	case VERDICT_REFRESH:
 		look_later(s, EV_REFRESH, now);
@@ -196,7 +218,7 @@ void settle_look_up(struct settling *s)
 		break;
 	case VERDICT_RETRY:
 	case VERDICT_UNKNOWN:
-		look_wait(s, EV_RETRY);
+		look_trouble(s, EV_RETRY);
 		break;
 	default:
 		look_inconclusive(s);

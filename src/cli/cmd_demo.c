@@ -145,6 +145,16 @@ static int losses_count(struct cli *cli, const struct demo_ledger *ledger,
 				view_error(cli->setup.view)) : 0;
 }
 
+/* What came of the answers that left something open. */
+static const char *settled_words(const struct totals *t)
+{
+	if (moving(t))
+		return "; not all of it is settled yet.";
+	return t->count[OP_DEAD] ? "; what could not be\nsettled waits for a "
+		"person: console, panel 6 (c checks, r replays)." :
+		"; each was settled.";
+}
+
 static void summary_text(struct demo *d, const struct totals *t,
 			 const struct demo_ledger *l, int64_t lost)
 {
@@ -166,9 +176,10 @@ static void summary_text(struct demo *d, const struct totals *t,
 		out_printf(out, "  on the way %5lld\n", (long long)moving(t));
 	out_printf(out, "It took %lld requests. %lld answers left open whether "
 		   "the record had been\nwritten, %lld asked us to wait, %lld "
-		   "found nobody there; each was settled.\n",
+		   "found nobody there%s\n",
 		   (long long)t->requests, (long long)t->unknown,
-		   (long long)t->paced, (long long)t->unheard);
+		   (long long)t->paced, (long long)t->unheard,
+		   settled_words(t));
 	out_printf(out, "The simulated EDC's own ledger: %zu records, %zu "
 		   "written twice, %lld lost.\n\nWhat you can do next "
 		   "(edcsync is build/edcsync until it is installed):\n"
@@ -237,12 +248,29 @@ static bool interactive(const struct demo *d)
 
 static int watch_in_console(struct demo *d)
 {
-	static const char greeting[] = "The simulated EDC is about to fail "
-		"and come back. Operator demo, password demo. ? is help, "
-		"q ends the demo.";
-	const struct console_wish wish = {.demo = true, .greeting = greeting};
+	struct buf greeting = BUF_INIT;
+	struct console_wish wish = {.demo = true};
+	struct totals t;
+	int code = totals_read(d->cli, &t);
 
-	return console_run(d->cli, &wish);
+	if (code)
+		return code;
+	if (d->listen)
+		buf_addf(&greeting, "This folder was played before; the "
+			 "simulated EDC plays '%s' now.%s", d->scenario,
+			 moving(&t) ? "" : " Nothing is left to send.");
+	else if (!strcmp(d->scenario, "outage"))
+		buf_adds(&greeting, "The simulated EDC is about to fail and "
+			 "come back.");
+	else
+		buf_addf(&greeting, "The simulated EDC plays '%s'.",
+			 d->scenario);
+	buf_adds(&greeting, " Operator demo, password demo. ? is help, q ends "
+		 "the demo.");
+	wish.greeting = buf_text(&greeting);
+	code = console_run(d->cli, &wish);
+	buf_release(&greeting);
+	return code;
 }
 
 static int deliver(struct demo *d)
@@ -285,13 +313,13 @@ int cmd_demo(struct cli *cli)
 
 	if (cli->args_n)
 		return cli_usage(cli, "no arguments are taken");
-	if (!d.scenario)
-		d.scenario = "outage";
 	if (interactive(&d) && (code = console_terminal(cli)))
 		return code;
 	code = demo_folder(&d);
-	if (!code)
+	if (!code) {
+		demo_look(&d);
 		code = demo_simulator_start(&d);
+	}
 	if (!code)
 		code = demo_configuration(&d);
 	if (!code)
@@ -301,5 +329,6 @@ int cmd_demo(struct cli *cli)
 	free(d.program);
 	free(d.simulator);
 	free(d.url);
+	free(d.listen);
 	return code;
 }

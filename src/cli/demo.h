@@ -16,6 +16,9 @@ struct demo {
 	char *program, *simulator;	/* paths; owned */
 	pid_t sim;			/* 0: not running */
 	char *url;			/* of the simulator; owned */
+	char *listen;			/* where it must listen again, or NULL;
+					 * owned */
+	bool oauth2;			/* the scenario asks for a log-in */
 	const char *scenario;
 	int64_t seed, for_ms;
 };
@@ -29,6 +32,10 @@ struct demo_ledger {
 
 /* 0 or an exit code after words on stderr. */
 int demo_folder(struct demo *);
+/* Looks at what is there already: a folder that was played before has its
+ * address in its configuration and keeps it, and its vendor works again unless
+ * a scenario is named. */
+void demo_look(struct demo *);
 int demo_simulator_start(struct demo *);
 void demo_simulator_stop(struct demo *);
 int demo_configuration(struct demo *);

@@ -89,6 +89,63 @@ int demo_folder(struct demo *d)
 	return 0;
 }
 
+/* The address after http://, up to its path. */
+static char *address_of(const struct json *doc)
+{
+	uint32_t ends = json_get(doc, 0, "endpoints");
+	uint32_t node = json_get(doc, json_get(doc, ends, "demo-edc"),
+				 "base_url");
+	static const char lead[] = "http://";
+	struct buf url = BUF_INIT;
+	char *address = NULL;
+
+	if (json_string(doc, node, &url) && span_starts(buf_span(&url), lead)) {
+		const char *host = url.p + sizeof(lead) - 1;
+
+		address = xstrndup(host, strcspn(host, "/"));
+	}
+	buf_release(&url);
+	return address;
+}
+
+static void look_at_scenario(struct demo *d)
+{
+	const struct embedded *shipped;
+	struct buf text = BUF_INIT, name = BUF_INIT;
+	struct json doc = {0};
+
+	buf_addf(&name, "scenarios/%s.json", d->scenario);
+	shipped = embedded_find(buf_text(&name));
+	if (shipped)
+		buf_add(&text, (const char *)shipped->p, shipped->n);
+	/* One that cannot be read is the simulator's to complain of. */
+	if ((shipped || setup_read_file(d->scenario, 1u << 20, &text)) &&
+	    json_parse(&doc, buf_text(&text), text.len, JSON_COMMENTS))
+		d->oauth2 = json_string_is(&doc, json_get(&doc, 0, "auth"),
+					   "oauth2");
+	json_release(&doc);
+	buf_release(&name);
+	buf_release(&text);
+}
+
+void demo_look(struct demo *d)
+{
+	char *config = demo_path(d, "edcsync.json");
+	struct buf text = BUF_INIT;
+	struct json doc = {0};
+
+	if (!access(config, F_OK) &&
+	    setup_read_file(config, 1u << 20, &text) &&
+	    json_parse(&doc, buf_text(&text), text.len, JSON_COMMENTS))
+		d->listen = address_of(&doc);
+	json_release(&doc);
+	buf_release(&text);
+	free(config);
+	if (!d->scenario)
+		d->scenario = d->listen ? "plain" : "outage";
+	look_at_scenario(d);
+}
+
 /* The first line is "listening on URL"; it comes when the port is open. */
 static char *first_line_url(int fd)
 {
@@ -107,7 +164,8 @@ static char *first_line_url(int fd)
 int demo_simulator_start(struct demo *d)
 {
 	char *ledger = demo_path(d, "ledger.jsonl"), seed[24];
-	const char *const argv[] = {d->simulator, "--listen", "127.0.0.1:0",
+	const char *const argv[] = {d->simulator, "--listen",
+				    d->listen ? d->listen : "127.0.0.1:0",
 				    "--scenario", d->scenario, "--seed", seed,
 				    "--ledger", ledger, NULL};
 	int fds[2];
@@ -132,6 +190,11 @@ int demo_simulator_start(struct demo *d)
 	if (d->url)
 		return 0;
 	demo_simulator_stop(d);
+	if (d->listen)
+		return cli_fail(d->cli, EXIT_UNAVAILABLE, "the simulated EDC "
+				"of %s must be at %s again and did not start: "
+				"if another demo is there, quit it; a new "
+				"--dir takes a new port", d->dir, d->listen);
 	return cli_fail(d->cli, EXIT_UNAVAILABLE, "the simulated EDC did not "
 			"start with scenario '%s'",
 			out_safe(&d->cli->out, d->scenario));
@@ -165,7 +228,15 @@ int demo_configuration(struct demo *d)
 "      \"title\": \"Simulated EDC\", \"environment\": \"training\",\n"
 "      \"studies\": [\"ONC-301\"], \"profile\": \"generic-rest\",\n"
 "      \"base_url\": \"%s\",\n"
-"      \"credential\": {\"kind\": \"none\"},\n"
+"      \"credential\": ", d->url);
+	if (d->oauth2)
+		buf_addf(&text,
+"{\"kind\": \"oauth2_client_credentials\",\n"
+"        \"token_url\": \"%s/oauth/token\", \"client_id\": \"demo\",\n"
+"        \"client_secret_file\": \"secret\"},\n", d->url);
+	else
+		buf_adds(&text, "{\"kind\": \"none\"},\n");
+	buf_adds(&text,
 "      \"order\": \"subject\", \"urgent\": \"form:AE\",\n"
 "      \"max_in_flight\": 8, \"rate\": {\"per_second\": 80, \"burst\": 40},\n"
 "      \"retry\": {\"base_ms\": 200, \"cap_ms\": 1500, \"max_attempts\": 6,\n"
@@ -177,11 +248,12 @@ int demo_configuration(struct demo *d)
 "      \"contact\": \"nobody: it is a simulation\"\n"
 "    }\n"
 "  }\n"
-"}\n", d->url);
+"}\n");
 	ok = file_write(d, "edcsync.json", buf_span(&text)) &&
 	     file_write(d, "visits.jsonl",
 			(struct span){(const char *)data->p, data->n}) &&
-	     file_write(d, "password", SPAN("demo\n"));
+	     file_write(d, "password", SPAN("demo\n")) &&
+	     (!d->oauth2 || file_write(d, "secret", SPAN("demo-secret\n")));
 	buf_release(&text);
 	return ok ? 0 : EXIT_CANT_CREATE;
 }

@@ -74,10 +74,10 @@ class Sim:
     """One edcsim with a scenario (a name, or a dict written to a file)."""
 
     def __init__(self, folder, scenario="plain", seed=7, ledger=None,
-                 profile=None):
+                 profile=None, listen="127.0.0.1:0"):
         if profile and isinstance(scenario, str):
             scenario = dict(shipped(scenario), profile=profile)
-        args = [EDCSIM, "--listen", "127.0.0.1:0", "--seed", str(seed)]
+        args = [EDCSIM, "--listen", listen, "--seed", str(seed)]
         if isinstance(scenario, dict):
             path = pathlib.Path(folder) / ("scenario-%s.json" %
                                            scenario.get("name", "test"))

@@ -142,17 +142,20 @@ def house(h, vendor, rules, **scenario):
     sim = h.sim({"name": "vendors", "profile": profile, "rules": rules,
                  "clock": "first_request", "auth": auth or "none",
                  "early_grace_ms": 400, **scenario})
+    wait = 700 if rules is TROUBLE else 20000   # one that never comes
     h.endpoint("edc", sim, profile=profile, order="form",
+               retry={"answer_timeout_ms": wait, "connect_timeout_ms": wait},
+               poll={"budget_ms": 60000},
                lookup={"settle_ms": 60, "max_attempts": 30},
                credential=credential(h, sim, auth))
     return sim, lines
 
 
-def submit(h, lines, n=N):
-    text = "".join(lines(i) for i in range(n))
+def submit(h, lines):
+    text = "".join(lines(n) for n in range(N))
     told = h.json("submit", "--endpoint", "edc", "-", input=text)
     got = collections.Counter(r["result"] for r in told)
-    expect(got["queued"] + got["newer"] == n, got, told[:1])
+    expect(got["queued"] + got["newer"] == N, got, told[:1])
 
 
 def run(h):
@@ -220,6 +223,10 @@ def disturbed(vendor, rules):
         submit(h, lines)
         run(h)
         summary = sim.summary()
+        expect(not summary["early"], "before Retry-After", summary["early"])
+        if mode in ("key", "natural") and rules is THIRD:
+            expect(summary["requests"]["send"] > N and
+                   not summary["requests"]["look_up"], summary)
         if mode != "none" and not (vendor in DOUBTS and rules is TROUBLE):
             whole(h, sim)
             if mode == "lookup" and rules is THIRD:
@@ -259,12 +266,7 @@ def jobs(vendor):
     at once."""
     with House() as h:
         sim, lines = house(h, vendor, JOBS)
-        n = N
-        if vendor == "veeva":   # lets itself be asked once in ten seconds
-            n = 8
-            h.config["endpoints"]["edc"]["poll"]["budget_ms"] = 60000
-            h.write_config()
-        submit(h, lines, n)
+        submit(h, lines)
         run(h)
         held = once_at_most(h, sim)
         for o in h.operations():
@@ -281,13 +283,13 @@ def let_in_anew(vendor):
     """Tokens and sessions end in the middle: no write is lost or doubled, and
     none of it counts as an attempt."""
     with House() as h:
-        sim, lines = house(h, vendor, [], oauth2={"uses": 10})
+        sim, lines = house(h, vendor, [], oauth2={"uses": 20})
         h.config["endpoints"]["edc"]["max_in_flight"] = 4
         h.write_config()
         submit(h, lines)
         run(h)
         whole(h, sim)
-        expect(sim.summary()["tokens"] >= 3, sim.summary())
+        expect(sim.summary()["tokens"] >= 2, sim.summary())
         expect(all(o["attempts"] == 1 for o in h.operations()),
                "a log-in cost an attempt")
 

@@ -221,6 +221,28 @@ static void a_long_list_is_walked_both_ways(void **state)
 	where_is("1 of 2000");
 }
 
+/* As less does: the cursor keeps its place on the screen. */
+static void a_page_is_a_whole_screen(void **state)
+{
+	(void)state;
+	begin(200);
+	answer();
+	press_n(DO_DOWN, 3);
+	assert_int_equal(list.top, 0);
+	press_n(DO_PAGE_DOWN, 1);
+	cursor_is("id0013");
+	assert_int_equal(list.cursor_at - list.top, 3);
+	press_n(DO_PAGE_DOWN, 1);
+	cursor_is("id0023");
+	assert_int_equal(list.cursor_at - list.top, 3);
+	press_n(DO_PAGE_UP, 1);
+	cursor_is("id0013");
+	assert_int_equal(list.cursor_at - list.top, 3);
+	press_n(DO_PAGE_UP, 2);
+	cursor_is("id0000");
+	assert_int_equal(list.top, 0);
+}
+
 static void end_and_beginning_are_one_question(void **state)
 {
 	(void)state;
@@ -613,6 +635,7 @@ int main(void)
 		T(keys_never_wait),
 		T(steps_follow_a_jump),
 		T(a_long_list_is_walked_both_ways),
+		T(a_page_is_a_whole_screen),
 		T(end_and_beginning_are_one_question),
 		T(a_row_that_moves_takes_the_cursor_along),
 		T(a_row_that_is_gone_leaves_it_in_its_place),

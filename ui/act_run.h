@@ -29,6 +29,7 @@ struct run_endpoint {
 	bool known;
 	bool paused, target_changed;
 	bool stopped;			/* halt, vendor wait, open circuit */
+	int64_t since_ms;		/* of what stops it; 0 runs */
 	char state[300];		/* in words */
 };
 

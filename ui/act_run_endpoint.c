@@ -39,6 +39,9 @@ static void describe(const struct view_endpoint *row, struct run_endpoint *e)
 	if (!text.len)
 		buf_adds(&text, circuit == CIRCUIT_CLOSED ? "running" :
 			 "running, starting slowly");
+	e->since_ms = row->state.halt != HALT_NONE ? row->state.halted_ms :
+		      open ? row->state.circuit.opened_ms :
+		      e->paused ? row->control.at_ms : 0;
 	text_set(e->state, sizeof(e->state), buf_span(&text));
 	buf_release(&text);
 }

@@ -101,9 +101,13 @@ static void say_what(struct dialog *d, const struct act_form *form)
 	const char *where = is_production(form->app, &run->target) ?
 		", PRODUCTION" : "";
 
-	app_time(form->app, run->chosen_ms, &at);
+	if (run->endpoint.since_ms)
+		buf_adds(&at, ", since ");
+	if (run->endpoint.since_ms || !run_on_endpoint(run))
+		app_time(form->app, run_on_endpoint(run) ?
+			 run->endpoint.since_ms : run->chosen_ms, &at);
 	if (run_on_endpoint(run))
-		dialog_word(d, UI_TITLE, "%s is %s (%s)%s",
+		dialog_word(d, UI_TITLE, "%s is %s%s%s",
 			    run->target.endpoint, run->endpoint.state,
 			    buf_text(&at), where);
 	else if (run->list->n == 1)

@@ -94,6 +94,9 @@ static void paint(struct app *app, bool whole)
 	/* The lock is the newest; what lies under it is nobody's business. */
 	size_t dialog = locked && app->dialogs ? app->dialogs - 1 : 0;
 
+	/* What is told covers no rows, where there are enough. */
+	if (body.rows - toasts_rows(app) >= BODY_MIN)
+		body.rows -= toasts_rows(app);
 	grid_clear(&app->grid);
 	app->grid.ascii = term_ascii(app->term);
 	app->grid.cursor_row = app->grid.cursor_col = -1;

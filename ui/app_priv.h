@@ -17,7 +17,7 @@
 #include "ui/app.h"
 
 enum { PANELS = 8, TOASTS = 3, TOAST_BYTES = 400,
-       ROWS_MIN = 8, COLS_MIN = 40,
+       ROWS_MIN = 8, COLS_MIN = 40, BODY_MIN = 4,
        HEAD_ROWS = 2, FOOT_ROWS = 1 };
 
 /* What is due; reflow before ask before paint. */
@@ -95,12 +95,15 @@ void pulse_free(struct app *);
 void frame_draw(struct app *);		/* all but the body and dialogs */
 void frame_small(struct app *);
 void toasts_draw(struct app *);
+int toasts_rows(const struct app *);	/* that they take */
 /* Which panel's word in line 1 is there; -1: none. */
 int frame_tab_at(struct app *, int col);
 
 /* prompt.c */
 unsigned prompt_key(struct app *, const struct key *);
-void prompt_draw(struct app *, const struct area *footer);
+/* At the bottom, so many rows; 0: it is closed. */
+int prompt_rows(const struct app *);
+void prompt_draw(struct app *);
 void prompt_close(struct app *);
 /* Opens `:` again with a line that was not done, and why. */
 void prompt_mistake(struct app *, const char *line, const char *words);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SEGMENTS = 10, GAP = 2, TOAST_ROWS = 3, PROMPT_ROWS = 2 };
+enum { SEGMENTS = 10, GAP = 2, TOAST_ROWS = 3 };
 
 /* A piece of line 0. Where there is no room the greatest rank goes first. */
 struct segment {
@@ -344,7 +344,7 @@ static void footer_draw(struct app *app)
 	struct buf text = BUF_INIT;
 
 	if (app->prompt) {
-		prompt_draw(app, &footer);
+		prompt_draw(app);
 		return;
 	}
 	keys_footer(app_can(app), screen.cols, &text);
@@ -382,22 +382,39 @@ void frame_small(struct app *app)
 	buf_release(&text);
 }
 
+static int toast_rows(const struct app *app, const struct toast *t)
+{
+	struct area none = {.grid = NULL};
+
+	return t->until_ms ? draw_wrapped(&none, 0, 0, app->grid.cols - 4,
+					  TOAST_ROWS, STYLE(TEXT), t->text)
+			   : 0;
+}
+
+int toasts_rows(const struct app *app)
+{
+	int rows = 0;
+
+	for (int i = 0; i < TOASTS; i++)
+		rows += toast_rows(app, &app->toast[i]);
+	return rows;
+}
+
 void toasts_draw(struct app *app)
 {
 	struct area screen = area_whole(&app->grid);
-	int bottom = screen.rows - (app->prompt ? PROMPT_ROWS : FOOT_ROWS);
+	int bottom = screen.rows - (app->prompt ? prompt_rows(app) : FOOT_ROWS);
 
 	for (int i = TOASTS; i-- > 0; ) {
 		const struct toast *t = &app->toast[i];
 		struct style style = {.role = (uint8_t)t->role,
 				      .attrs = UI_BOLD | UI_ON_CURSOR};
-		struct area none = {.grid = NULL}, part;
+		struct area part;
 		int rows, width = screen.cols - 4;
 
 		if (!t->until_ms)
 			continue;
-		rows = draw_wrapped(&none, 0, 0, width, TOAST_ROWS, style,
-				    t->text);
+		rows = toast_rows(app, t);
 		bottom -= rows;
 		if (bottom < HEAD_ROWS)
 			return;

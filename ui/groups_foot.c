@@ -8,7 +8,7 @@
 #include "ui/amount.h"
 #include "ui/ops_rows.h"
 
-enum { TOPIC_PARTS = 8, TOPIC_AGES = 9, AGAIN_MS = 5000, PARTS_SHOWN = 4,
+enum { TOPIC_PARTS = 8, TOPIC_AGES = 9, AGAIN_MS = 5000, PARTS_SHOWN = 3,
        AGES_SHOWN = 5, AGE_CELLS = 7, NAME_CELLS = 14 };
 
 struct foot_job {
@@ -51,7 +51,7 @@ static int give_part(void *ctx, const struct view_group *g)
 		buf_adds(&j->parts, ", ...");
 		return 1;
 	}
-	buf_addf(&j->parts, "%s%s ", j->shown > 1 ? ", " : " ",
+	buf_addf(&j->parts, "%s%s: ", j->shown > 1 ? ", " : " ",
 		 *g->title ? g->title : "(none)");
 	amount_count(g->n, &j->parts);
 	return 0;

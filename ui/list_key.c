@@ -53,6 +53,20 @@ static void go_last(struct list *l)
 		list_cursor_to(l, l->rows);
 }
 
+/* A whole screen, as less does: the cursor keeps its place on it. */
+static void page_by(struct list *l, int by)
+{
+	size_t row = l->cursor_at > l->top ? l->cursor_at - l->top : 0;
+	size_t page = (size_t)list_page(l);
+
+	list_move(l, by);
+	if (l->jumping || !l->rows)
+		return;
+	l->top = l->cursor_at > row ? l->cursor_at - row : 0;
+	if (l->top + page > l->rows)
+		l->top = l->rows > page ? l->rows - page : 0;
+}
+
 static unsigned move_key(struct list *l, enum action action)
 {
 	int page = list_page(l), half = page / 2 > 0 ? page / 2 : 1;
@@ -62,8 +76,8 @@ static unsigned move_key(struct list *l, enum action action)
 	case DO_UP: list_move(l, -1); break;
 	case DO_HALF_DOWN: list_move(l, half); break;
 	case DO_HALF_UP: list_move(l, -half); break;
-	case DO_PAGE_DOWN: list_move(l, page); break;
-	case DO_PAGE_UP: list_move(l, -page); break;
+	case DO_PAGE_DOWN: page_by(l, page); break;
+	case DO_PAGE_UP: page_by(l, -page); break;
 	case DO_FIRST: go_first(l); break;
 	case DO_LAST: go_last(l); break;
 	default: return FX_UNHANDLED;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORY_MAX = 50, LINE_BYTES_MAX = 4096, OP_FLAGS_OFFERED = 16 };
+enum { HISTORY_MAX = 50, LINE_BYTES_MAX = 4096, OP_FLAGS_OFFERED = 16,
+       NOTE_ROWS = 3 };
 
 struct history {
 	char *line[HISTORY_MAX];
@@ -372,44 +373,62 @@ unsigned prompt_key(struct app *app, const struct key *key)
 	return FX_PAINT;
 }
 
-/* A mistake's place is shown by ^, with the words behind it or, near the end,
- * before it; where they have no room they are cut. */
-static void mistake_draw(const struct prompt *p, const struct area *two,
-			 int at, struct style style)
+/* Is there room for the words in the line of the caret: behind it, or near
+ * the end before it? The column; < 0: they need lines of their own. */
+static int beside_caret(const struct prompt *p, int at, int cols)
 {
 	int words = utf8_cells(buf_span(&p->note));
-	int behind, before;
 
-	if (at >= two->cols)
-		at = two->cols - 1;
-	behind = two->cols - at - 2;
-	before = at - 1;
-	draw_text(two, 1, at, STYLE_BOLD(BAD), "^");
-	if (words <= behind || (words > before && behind >= before))
-		draw_fit(two, 1, at + 2, behind, style, buf_text(&p->note));
-	else if (words <= before)
-		draw_text(two, 1, at - words - 1, style, buf_text(&p->note));
-	else
-		draw_fit(two, 1, 0, before, style, buf_text(&p->note));
+	if (at + 2 + words <= cols)
+		return at + 2;
+	return at > words ? at - words - 1 : -1;
 }
 
-/* The text on the last line but one, its note below it. */
-void prompt_draw(struct app *app, const struct area *footer)
+static int caret_at(const struct prompt *p, int cols)
+{
+	int at = (int)strlen(signs[p->kind]) + p->mistake_at - 1;
+
+	return at < cols ? at : cols - 1;
+}
+
+int prompt_rows(const struct app *app)
+{
+	const struct prompt *p = app->prompt;
+	struct area none = {.grid = NULL};
+	int cols = app->grid.cols, words;
+
+	if (!p)
+		return 0;
+	if (p->mistake_at && beside_caret(p, caret_at(p, cols), cols) >= 0)
+		return 2;
+	words = draw_wrapped(&none, 0, 0, cols, NOTE_ROWS, STYLE(TEXT),
+			     buf_text(&p->note));
+	return 1 + (p->mistake_at != 0) + (words > 0 ? words : 1);
+}
+
+/* The text, and its note below; a mistake's place is shown by ^. */
+void prompt_draw(struct app *app)
 {
 	struct prompt *p = app->prompt;
 	struct area screen = area_whole(&app->grid);
-	struct area two = area_part(&screen, footer->row - 1, 0, 2,
+	int rows = prompt_rows(app), left = (int)strlen(signs[p->kind]);
+	struct area all = area_part(&screen, screen.rows - rows, 0, rows,
 				    screen.cols);
 	enum ui_role role = p->bad ? UI_BAD : UI_DIM;
 	struct style style = {.role = (uint8_t)role};
-	int left = (int)strlen(signs[p->kind]);
+	int at = caret_at(p, all.cols), beside = -1;
 
-	draw_clear(&two);
-	draw_text(&two, 0, 0, STYLE_BOLD(TITLE), signs[p->kind]);
-	field_draw(&p->field, &two, 0, left, two.cols - left, STYLE(TEXT),
+	draw_clear(&all);
+	draw_text(&all, 0, 0, STYLE_BOLD(TITLE), signs[p->kind]);
+	field_draw(&p->field, &all, 0, left, all.cols - left, STYLE(TEXT),
 		   ' ', true);
-	if (p->mistake_at)
-		mistake_draw(p, &two, left + p->mistake_at - 1, style);
+	if (p->mistake_at) {
+		draw_text(&all, 1, at, STYLE_BOLD(BAD), "^");
+		beside = beside_caret(p, at, all.cols);
+	}
+	if (beside >= 0)
+		draw_text(&all, 1, beside, style, buf_text(&p->note));
 	else
-		draw_fit(&two, 1, 0, two.cols, style, buf_text(&p->note));
+		draw_wrapped(&all, 1 + (p->mistake_at != 0), 0, all.cols,
+			     NOTE_ROWS, style, buf_text(&p->note));
 }

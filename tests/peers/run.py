@@ -9,7 +9,7 @@ import sys
 
 import peers
 
-FILES = ("token_server",)
+FILES = ("token_server", "gateway")
 
 
 def main():

@@ -40,6 +40,7 @@ struct sim_request {
 	bool left;
 	bool commits, queues;
 	int retry_after_s;		/* -1 none */
+	int window_s;			/* no request left for so long; 0 */
 	const char *body;		/* NULL: what the status says */
 	int token;			/* sent with; SIM_TOKEN: issued */
 };

@@ -227,6 +227,7 @@ static void decide(struct sim *s, struct sim_request *r)
 	r->transport = TRANSPORT_OK;
 	r->left = true;
 	r->retry_after_s = -1;
+	r->window_s = 0;
 	r->answer_ms = now + sim_between(s, 2, 120);
 	r->act_ms = now + sim_between(s, 1, r->answer_ms - now);
 	if (s->down_until_ms[r->place] > now) {
@@ -329,6 +330,7 @@ static void sim_answer(struct sim *s, struct sim_request *r)
 {
 	struct buf body = BUF_INIT, wait = BUF_INIT;
 	struct header header = {SPAN("Retry-After"), {0}};
+	int wait_s = r->window_s ? r->window_s : r->retry_after_s;
 	struct answer a = {
 		.transport = r->transport, .first_byte_left = r->left,
 		.status = r->status, .received_ms = s->now.utc_ms,
@@ -342,10 +344,12 @@ static void sim_answer(struct sim *s, struct sim_request *r)
 	show(s, "answer", &done);
 	body_of(s, &done, &body);
 	a.body = buf_span(&body);
-	if (done.retry_after_s >= 0) {
-		int64_t until = s->now.utc_ms + done.retry_after_s * 1000;
+	if (wait_s >= 0) {
+		int64_t until = s->now.utc_ms + wait_s * 1000;
 
-		buf_addf(&wait, "%d", done.retry_after_s);
+		if (done.window_s)
+			header.name = SPAN("RateLimit");
+		buf_addf(&wait, done.window_s ? "sim;r=0;t=%d" : "%d", wait_s);
 		header.value = buf_span(&wait);
 		a.headers = &header;
 		a.headers_n = 1;

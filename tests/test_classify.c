@@ -219,6 +219,43 @@ static void hostile_ids_are_dropped(void **state)
 	}
 }
 
+/* standards RL-1: fields of one list, and none of them after what is odd. */
+static void limits_may_stand_in_several_fields(void **state)
+{
+	static const struct {
+		const char *first, *second;
+		int64_t wait_ms;
+	} row[] = {
+		{"\"a\";r=5;t=60", "\"b\";r=0;t=4", 4000},
+		{"\"a\";r=0;t=6", "\"b\";r=0;t=4", 6000},
+		{"\"a\";r=0;t=6", "\"b", 6000},
+		{"a ; r=0 ; t=6 , b;flag;r=0;t=8", "", 8000},
+		{"\"a\\\";r=0;t=9\";r=1;t=2", "\"\"", -1},
+		{"\"a\";r=0", ";;", -1},
+		{"\"a\";r=0;t=1.5", "r=0;t=", -1},
+		{"\"a\";r=0;t=6 x", "\"a\";r=0;t=6,", -1},
+		{"\"a\";r=0;t=9999999999999999999", ",", -1},
+		{"\"a\";r=0;t=:cHI=", "=", -1},
+	};
+	struct classify_in in = {.profile = generic, .method = "POST"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct header head[] = {
+			{SPAN("RateLimit"), span_of(row[i].first)},
+			{SPAN("ratelimit"), span_of(row[i].second)},
+		};
+		struct answer a = {.status = 201, .headers = head,
+				   .headers_n = 2};
+		struct verdict_out v;
+
+		classify_send(&in, &a, &v);
+		check_row(v.verdict == VERDICT_COMMIT &&
+			  v.retry_after_ms == row[i].wait_ms, "%zu: %lld", i,
+			  (long long)v.retry_after_ms);
+	}
+}
+
 /* Vendors 3.8: a charset that nobody named, and bytes that are no UTF-8. */
 static void json_in_another_charset_is_read(void **state)
 {
@@ -352,6 +389,7 @@ int main(void)
 		cmocka_unit_test(no_poll_trouble_fails_a_job),
 		cmocka_unit_test(no_value_reaches_the_verdict),
 		cmocka_unit_test(hostile_ids_are_dropped),
+		cmocka_unit_test(limits_may_stand_in_several_fields),
 		cmocka_unit_test(json_in_another_charset_is_read),
 		cmocka_unit_test(a_costly_answer_concludes_nothing),
 		cmocka_unit_test(a_session_envelope_refreshes_once),

@@ -447,6 +447,76 @@ static void half_a_look_up_rules_nothing_out(void **state)
 	leave(s);
 }
 
+/* The first page says that none is left for a while. */
+static void page_two_waits(struct sim *s, struct sim_request *r)
+{
+	on_page_two(s, r);
+	if (r->kind == SIM_LOOK && s->asked[SIM_LOOK] == 1)
+		r->window_s = s->left_out;
+}
+
+/* A page is a request like any other: the vendor of the simulation insists
+ * that none comes too early. */
+static void a_page_waits_for_the_pace(void **state)
+{
+	struct sim *s = scene(page_two_waits);
+	int64_t asked = 0, began = 0;
+	struct op op;
+
+	(void)state;
+	s->left_out = 20;
+	sim_add(s, SIM_LOOKUP, 0, 1);
+	for (int i = 0; i < 100000 && s->asked[SIM_LOOK] < 2; i++) {
+		sim_turn(s);
+		if (!began && s->asked[SIM_LOOK] == 1)
+			began = s->now.utc_ms;
+		asked = s->now.utc_ms;
+	}
+	assert_in_range(asked - began, 20000, 23000);
+	go(s, 2000);
+	look(s, "lookup-0-1", &op);
+	assert_int_equal(op.state, OP_COMMITTED);
+	assert_int_equal(op.tries, 2);	/* one look-up, waiting or not */
+	op_release(&op);
+	assert_int_equal(s->asked[SIM_SEND], 1);
+	leave(s);
+}
+
+/* Nobody holds an operation for hours between two pages; nor does a stop. */
+static void a_page_that_waits_is_given_up(void **state)
+{
+	struct sim *s = scene(page_two_waits);
+	struct op op;
+
+	(void)state;
+	s->left_out = 90;
+	sim_add(s, SIM_LOOKUP, 0, 1);
+	go(s, 20000);
+	look(s, "lookup-0-1", &op);
+	assert_int_equal(op.state, OP_WAITING);
+	assert_int_equal(op.next, NEXT_LOOK_UP);
+	assert_true(op.flags & OP_OUTCOME_UNKNOWN);
+	op_release(&op);
+	go(s, 120000);			/* anew, when the pace allows */
+	look(s, "lookup-0-1", &op);
+	assert_int_equal(op.state, OP_COMMITTED);
+	op_release(&op);
+	leave(s);
+
+	s = scene(page_two_waits);
+	s->left_out = 30;
+	sim_add(s, SIM_LOOKUP, 0, 1);
+	while (s->asked[SIM_LOOK] < 1 || engine_on_wire(s->world) != 1)
+		sim_turn(s);
+	go(s, 5000);
+	assert_int_equal(engine_on_wire(s->world), 1);
+	sim_event(s, (struct event){.kind = EVENT_STOP});
+	go(s, 100);
+	assert_int_equal(engine_in_flight(s->world), 0);
+	assert_int_equal(s->asked[SIM_LOOK], 1);
+	leave(s);
+}
+
 /* ---- pause, circuit, clock, stop ---------------------------------------- */
 
 static void a_pause_binds_and_ends(void **state)
@@ -679,6 +749,8 @@ int main(void)
 		cmocka_unit_test(very_long_waits_halt_until_then),
 		cmocka_unit_test(a_look_up_reads_every_page),
 		cmocka_unit_test(half_a_look_up_rules_nothing_out),
+		cmocka_unit_test(a_page_waits_for_the_pace),
+		cmocka_unit_test(a_page_that_waits_is_given_up),
 		cmocka_unit_test(a_pause_binds_and_ends),
 		cmocka_unit_test(an_outage_burns_no_attempts),
 		cmocka_unit_test(without_reads_one_operation_probes),

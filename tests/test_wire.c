@@ -487,6 +487,8 @@ static void cut_answers_are_truncated(void **state)
 		"HTTP/1.1 201 Created\r\n",
 		"HTTP/1.1 201 Created\r\nContent-Le",
 		"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n",
+		/* half a wait is none */
+		"HTTP/1.1 503 Busy\r\nX-Request-ID: a\r\nRetry-After: 1",
 	};
 	struct result r = {0};
 
@@ -496,6 +498,7 @@ static void cut_answers_are_truncated(void **state)
 		     0, &r);
 		assert_int_equal(r.transport, TRANSPORT_TRUNCATED);
 		assert_true(r.first_byte_left);
+		assert_int_equal(r.headers_n > 0, i < 3);
 	}
 	result_release(&r);
 }

@@ -1,6 +1,5 @@
 #include "core/classify.h"
 #include "core/mask.h"
-#include "core/timefmt.h"
 #include "core/utf8.h"
 
 #include <stdio.h>
@@ -129,117 +128,6 @@ void classify_take(struct opened *o, const struct sources *s, char *dst,
 	buf_release(&text);
 }
 
-/* A whole number of a header; false for anything else. */
-static bool header_number(const struct answer *answer, const char *name,
-			  int64_t *out)
-{
-	struct span s = name ? answer_header(answer, name) :
-		(struct span){NULL, 0};
-
-	if (!s.n || s.n > 18)
-		return false;
-	*out = 0;
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return false;
-		*out = *out * 10 + (s.p[i] - '0');
-	}
-	return true;
-}
-
-/* X-RateLimit-Reset is not uniform (standards RL-4): by the profile's unit,
- * or by its size. */
-static int64_t reset_wait_ms(const struct profile *p, int64_t value,
-			     int64_t now_ms)
-{
-	char unit = p->rate.unit;
-	int64_t wait;
-
-	if (unit == 'm')
-		return value;
-	if (unit == 'e' || (unit == 'a' && value > 1000000000)) {
-		int64_t at = value > 1000000000000 ? value :
-			value > INT64_MAX / 1000 ? INT64_MAX : value * 1000;
-
-		wait = at - now_ms;
-		return wait > 0 ? wait : 0;
-	}
-	return value > INT64_MAX / 1000 ? INT64_MAX : value * 1000;
-}
-
-/* `RateLimit: "default";r=0;t=30` (draft): the wait of the items at zero. */
-static int64_t ratelimit_wait_ms(const struct answer *answer)
-{
-	struct span s = answer_header(answer, "RateLimit");
-	int64_t wait = -1;
-	bool empty = false;
-
-	for (size_t i = 0; i + 1 < s.n && s.n < 1024; i++) {
-		int64_t n = 0;
-		size_t j = i + 2;
-
-		if (s.p[i] == ',')
-			empty = false;
-		if ((s.p[i] != 'r' && s.p[i] != 't') || s.p[i + 1] != '=' ||
-		    (i && !strchr("; \t", s.p[i - 1])))
-			continue;
-		while (j < s.n && s.p[j] >= '0' && s.p[j] <= '9' &&
-		       n < 1000000000)
-			n = n * 10 + (s.p[j++] - '0');
-		if (j == i + 2)
-			continue;
-		if (s.p[i] == 'r')
-			empty = n == 0;
-		else if (empty && n * 1000 > wait)
-			wait = n * 1000;
-	}
-	return wait;
-}
-
-/* What the vendor says of its pace besides Retry-After, which wins. */
-static int64_t rate_wait_ms(const struct opened *o)
-{
-	const struct profile *p = o->in->profile;
-	int64_t left = 0, reset = 0, wait;
-
-	if (p->delay_header &&
-	    header_number(o->answer, p->delay_header, &wait) && wait > 0)
-		return wait;
-	if (p->downtime_header && o->out->verdict != VERDICT_COMMIT &&
-	    header_number(o->answer, p->downtime_header, &wait) && wait > 0)
-		return wait > INT64_MAX / 60000 ? INT64_MAX : wait * 60000;
-	if (header_number(o->answer, p->rate.remaining, &left) && !left &&
-	    header_number(o->answer, p->rate.reset, &reset))
-		return reset_wait_ms(p, reset, o->in->now_ms);
-	return ratelimit_wait_ms(o->answer);
-}
-
-/* Retry-After everywhere; on 202 and polls it binds only that job. */
-static void take_waits(struct opened *o)
-{
-	struct verdict_out *out = o->out;
-	int status = o->answer->status;
-	bool odd = false;
-	int64_t wait;
-
-	if (!o->answer->headers_n)
-		return;
-	wait = time_retry_after(o->answer, o->in->now_ms, &odd);
-	out->retry_after_ms = wait < 0 ? -1 : odd ? 0 : wait;
-	if (wait >= 0 && !odd) {
-		out->paces_endpoint = status == 429 || status == 503 ||
-			out->verdict == VERDICT_PACE;
-		return;
-	}
-	if (out->verdict == VERDICT_POLL || out->verdict == VERDICT_STILL)
-		return;
-	wait = rate_wait_ms(o);
-	if (wait <= 0)
-		return;
-	out->retry_after_ms = wait;
-	out->paces_endpoint = true;
-}
-
 /* Whatever was concluded from what an XPath did not find is a guess. */
 static void spoiled(struct opened *o)
 {
@@ -254,6 +142,24 @@ static void spoiled(struct opened *o)
 		     "reading the answer took too many steps");
 }
 
+/* Of an answer that was cut the head is whole, and it is the one that a
+ * person will have to ask the vendor about. */
+static void take_vendor_id(struct opened *o)
+{
+	const struct answer *whole = o->answer;
+	struct answer head = *whole;
+
+	if (!whole->status)
+		return;
+	if (whole->transport != TRANSPORT_OK) {
+		head.body = (struct span){NULL, 0};
+		o->answer = &head;
+	}
+	classify_take_id(o, &o->in->profile->correlation_in,
+			 o->out->vendor_id, sizeof(o->out->vendor_id));
+	o->answer = whole;
+}
+
 void classify_close(struct opened *o)
 {
 	const struct profile *p = o->in->profile;
@@ -262,12 +168,10 @@ void classify_close(struct opened *o)
 	if (xml_spoiled(o->xml.xml))
 		spoiled(o);
 	assert(out->rule[0]);
+	classify_waits(o);
+	if (!out->vendor_id[0])
+		take_vendor_id(o);
 	if (o->answer->status && o->answer->transport == TRANSPORT_OK) {
-		take_waits(o);
-		if (!out->vendor_id[0])
-			classify_take_id(o, &p->correlation_in,
-					 out->vendor_id,
-					 sizeof(out->vendor_id));
 		if (!out->code[0] && out->verdict != VERDICT_COMMIT)
 			classify_take(o, &p->code, out->code,
 				      sizeof(out->code));

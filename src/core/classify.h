@@ -79,6 +79,9 @@ struct opened {
 void classify_open(struct opened *, const struct classify_in *,
 		   const struct answer *, struct verdict_out *);
 void classify_close(struct opened *);	/* excerpt, ids, waits; frees */
+/* What the head says of the vendor's pace, also of an answer that was cut;
+ * classify_close asks for it. */
+void classify_waits(struct opened *);
 /* Names rule, verdict and reason of the one line. */
 void classify_say(struct opened *, enum verdict, const char *rule,
 		  const char *why);

@@ -95,6 +95,7 @@ static void transfer_clear(struct transfer *t)
 	request_clear(&t->request);
 	keep = t->request;
 	buf_wipe(&t->body);
+	buf_release(&t->page);
 	intent_free(t->intent);
 	memset(t, 0, sizeof(*t));
 	t->request = keep;
@@ -326,7 +327,7 @@ static void on_stop(struct engine_world *w, bool cut)
 		struct transfer *t = w->transfer[i];
 		struct effect e = {.kind = EFFECT_CANCEL};
 
-		if (!t || (!cut && t->intent))
+		if (!t || (!cut && t->intent) || t->parked)
 			continue;
 		e.transfer = t->id;
 		e.endpoint = t->endpoint;
@@ -406,6 +407,7 @@ void engine_step(struct engine_world *w, struct clock_now now,
 		circuit_count(&p->state.circuit, place_paused(w, p) ||
 			      p->state.halt != HALT_NONE, now.utc_ms);
 		halt_tick(w, p);
+		look_pump(w, p);
 		send_pump(w, p);
 		if (p->state.halt != HALT_NONE || w->stopping)
 			send_withdraw_all(w, p);
@@ -547,6 +549,8 @@ static void place_wake(const struct engine_world *w, const struct place *p,
 	const struct endpoint_state *s = &p->state;
 	int64_t now = w->now.utc_ms;
 
+	if (p->parked)
+		earlier(at, gate_opens_ms(&s->gate, now));
 	if (s->halt != HALT_NONE || place_paused(w, p)) {
 		if (s->halt != HALT_NONE)
 			earlier(at, s->halt_until_ms);

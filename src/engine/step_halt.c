@@ -304,8 +304,8 @@ static void judge_odd(struct engine_world *w, struct place *p,
 	}
 }
 
-static void judge_pace(struct engine_world *w, struct place *p,
-		       const struct verdict_out *v)
+void halt_pace(struct engine_world *w, struct place *p,
+	       const struct verdict_out *v)
 {
 	int64_t now = w->now.utc_ms, wait = v->retry_after_ms;
 
@@ -363,7 +363,7 @@ void halt_judge(struct engine_world *w, struct place *p, struct transfer *t,
 	judge_token(p, t, a, v);
 	judge_run(p, t, a, v);
 	judge_odd(w, p, t, a, v);
-	judge_pace(w, p, v);
+	halt_pace(w, p, v);
 	judge_good(w, p, t, v);
 	if (v->verdict == VERDICT_REFRESH ||
 	    (fresh && v->verdict == VERDICT_HALT))

@@ -597,7 +597,8 @@ static void finish(struct slot *s, CURLcode code)
 	a.transport = transport_from(s, code, a.status);
 	a.first_byte_left = s->sent;
 	a.headers = header;
-	a.headers_n = split_head(&s->head, header);
+	/* A head that was cut may end in the middle of a wait or an id. */
+	a.headers_n = s->head_whole ? split_head(&s->head, header) : 0;
 	if (a.transport == TRANSPORT_OK && length_absurd(header, a.headers_n))
 		a.transport = TRANSPORT_TRUNCATED;
 	a.body = buf_span(&s->body);

@@ -33,6 +33,9 @@ struct transfer {
 	int64_t token_version;
 	bool token_fresh;		/* newer than one refused for this op */
 	bool unbuilt;			/* we could not put it together */
+	bool parked;			/* between two pages of a look-up */
+	bool late;			/* too long */
+	struct buf page;		/* address of the next one */
 	bool probe;
 };
 
@@ -81,6 +84,7 @@ struct place {				/* one endpoint */
 	int on_wire;			/* transfers of operations */
 	int looking;			/* of which look-ups: each reserves a
 					 * send for its resend */
+	int parked;			/* of which wait for their next page */
 	bool wants_tokens;		/* credits fell short of the rate */
 	int lent;			/* credits in the batch under way */
 	int lent_retries, used_retries;
@@ -162,6 +166,9 @@ void halt_probe_asked(struct engine_world *, struct place *, int64_t request);
 void halt_probe_answer(struct engine_world *, struct place *, bool good,
 		       const char *text);
 void halt_tick(struct engine_world *, struct place *);
+/* What an answer says of the vendor's pace, alone. */
+void halt_pace(struct engine_world *, struct place *,
+	       const struct verdict_out *);
 /* Endpoint-wide rules over one answer; may change the verdict. */
 void halt_judge(struct engine_world *, struct place *, struct transfer *,
 		const struct answer *, struct verdict_out *);
@@ -169,9 +176,11 @@ void halt_circuit(struct engine_world *, struct place *,
 		  const struct transfer *, enum verdict);
 
 /* step_look.c */
-/* True: another page was started, no outcome yet. */
+/* True: another page is to be asked for, no outcome yet. */
 bool look_answer(struct engine_world *, struct transfer *,
 		 const struct answer *, struct verdict_out *);
+/* Asks for the pages whose turn has come. */
+void look_pump(struct engine_world *, struct place *);
 
 /* step_cred.c */
 bool cred_usable(struct engine_world *, struct place *);

@@ -234,6 +234,13 @@ def all_there_once(h, ledger, n):
     h.verify()
 
 
+def one_each(h, held):
+    """held: the op_id of every record there, as often as it is there."""
+    ours = sorted(o["op_id"] for o in h.operations("state:committed"))
+    expect(sorted(held) == ours, "committed %d, there %d, of them %d "
+           "different" % (len(ours), len(held), len(set(held))))
+
+
 def told(word, begin, case, note):
     print("%-9s %-58s %6.2fs  %s" % (word, case.__name__.replace("_", " "),
                                      time.monotonic() - begin, note or ""),

@@ -174,9 +174,25 @@ static void rave_wraps_errors_in_two_roots(void **state)
 		{"version", "GET", "/RaveWebServices/version", "", 200,
 		 {"1."}, NULL, 4, BARE}
 	};
+	const struct row guest[] = {
+		{"no log-in", "POST", RWS, ODM("Update", "f1", "U1"), 401,
+		 {"Authorization Header not provided"}, NULL, 0, odm},
+		{"a wrong one", "POST", RWS, ODM("Update", "f1", "U1"), 401,
+		 {"[RWS00008]"}, NULL, 0,
+		 {.authorization = SPAN("Basic ZGVtbzp4"), .q_post_odm = true}},
+		{"version", "GET", "/RaveWebServices/version", "", 200,
+		 {"1."}, NULL, 0, BARE},
+		{"the right one", "POST", RWS, ODM("Update", "f1", "U1"), 200,
+		 {"\"1\""}, NULL, 1,
+		 {.authorization = SPAN("Basic ZGVtbzpkZW1vLXNlY3JldA=="),
+		  .q_post_odm = true}}
+	};
 	struct world w;
 
 	(void)state;
+	begin(&w, "medidata-rave", "\"auth\":\"basic\"");
+	PLAY(&w, guest);
+	end(&w);
 	begin(&w, "medidata-rave", "");
 	PLAY(&w, rows);
 	ask(&w, &rows[1]);

@@ -64,6 +64,8 @@ struct sim_vendor {
 	/* What every answer carries. */
 	void (*headers)(struct sim *, const struct sim_request *,
 			struct sim_answer *);
+	/* May be read by anybody. */
+	const char *open_path;
 	/* Log-in at the address that ends so. */
 	const char *login_path;
 	void (*login)(struct sim *, const struct sim_request *,

@@ -445,5 +445,6 @@ const struct sim_vendor sim_fhir = {
 	.job = job,
 	.item = item,
 	.look = look,
-	.fault = fault
+	.fault = fault,
+	.open_path = "/metadata"
 };

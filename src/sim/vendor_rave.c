@@ -338,5 +338,6 @@ const struct sim_vendor sim_rave = {
 	.job = job,
 	.item = item,
 	.look = look,
-	.fault = fault
+	.fault = fault,
+	.open_path = "/RaveWebServices/version"
 };

@@ -234,6 +234,10 @@ def all_there_once(h, ledger, n):
     h.verify()
 
 
+def all_states(h):
+    return [(o["state"], o["reason"], o["why"]) for o in h.operations()]
+
+
 def one_each(h, held):
     """held: the op_id of every record there, as often as it is there."""
     ours = sorted(o["op_id"] for o in h.operations("state:committed"))

@@ -9,7 +9,7 @@ import sys
 
 import peers
 
-FILES = ("token_server", "gateway", "killed")
+FILES = ("token_server", "gateway", "killed", "fhir")
 
 
 def main():

@@ -496,6 +496,17 @@ static int64_t seq_of(const char *id)
 	return *id ? strtoll(id, NULL, 10) : 0;
 }
 
+/* Every record has its number: there are as many as the last one says. */
+static void count(struct list_ask *ask, struct work_room *room)
+{
+	int64_t seq, at_ms;
+
+	if (ask->number == TRAIL_ALL &&
+	    (!ask->filter || !*ask->filter) &&
+	    view_audit_head(room->view, &seq, &at_ms) == ST_OK)
+		ask->count = seq;
+}
+
 static void load(struct list_ask *ask, struct work_room *room)
 {
 	struct loading l = {
@@ -526,19 +537,10 @@ static void load(struct list_ask *ask, struct work_room *room)
 					: load_page(&l, room->view, &t);
 		if (ask->result < 0 && ask->result != ST_INTERRUPTED)
 			ask->error = xstrdup(view_error(room->view));
+		else if (ask->result >= 0)	/* rows and number agree */
+			count(ask, room);
 	}
 	buf_release(&error);
-}
-
-/* Every record has its number: there are as many as the last one says. */
-static void count(struct list_ask *ask, struct work_room *room)
-{
-	int64_t seq, at_ms;
-
-	if (ask->number == TRAIL_ALL &&
-	    (!ask->filter || !*ask->filter) &&
-	    view_audit_head(room->view, &seq, &at_ms) == ST_OK)
-		ask->count = seq;
 }
 
 const struct list_ops trail_list = {

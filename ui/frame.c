@@ -254,7 +254,7 @@ static bool tab_count(const struct app *app, const struct panel_ops *ops,
 	return ops == &panel_audit && s->store_restored;
 }
 
-enum tab_form { TABS_WORDS, TABS_HERE, TABS_NUMBERS };
+enum tab_form { TABS_WORDS, TABS_SHORT, TABS_HERE, TABS_NUMBERS };
 
 static bool tab_text(const struct app *app, size_t i, enum tab_form form,
 		     struct buf *out)
@@ -262,6 +262,8 @@ static bool tab_text(const struct app *app, size_t i, enum tab_form form,
 	buf_addf(out, "%zu", i + 1);
 	if (form == TABS_WORDS || (form == TABS_HERE && i == app->at))
 		buf_addf(out, " %s", panels[i]->tab);
+	else if (form == TABS_SHORT)
+		buf_addf(out, "%.3s", panels[i]->tab);
 	return tab_count(app, panels[i], out);
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/words.h"
 
-enum { HEAD_ROWS = 4 };		/* what, key, tabs, a blank line */
+enum { TAB_BRIEF = 4, HEAD_ROWS = 4 };		/* what, key, tabs, a blank line */
 
 struct inspector {
 	struct panel panel;
@@ -78,8 +78,9 @@ static void reflow(struct panel *p)
 
 /* "Notes 2": how much is behind a tab. */
 static void tab_title(const struct inspector *i, enum inspect_tab tab,
-		      struct buf *out)
+		      bool brief, struct buf *out)
 {
+	int chars = brief ? TAB_BRIEF : (int)strlen(tab_titles[tab]);
 	size_t n = tab == INSPECT_NOTES ? i->in.notes :
 		   tab == INSPECT_ACTS ? i->in.acts :
 		   tab == INSPECT_ATTEMPTS ? i->in.attempts : 0;
@@ -87,23 +88,30 @@ static void tab_title(const struct inspector *i, enum inspect_tab tab,
 	if (tab == i->tab)
 		buf_addf(out, "[%s]", tab_titles[tab]);
 	else
-		buf_adds(out, tab_titles[tab]);
-	if (n)
+		buf_addf(out, "%.*s", chars, tab_titles[tab]);
+	if (n && !brief)
 		buf_addf(out, " %zu", n);
 }
 
 static void draw_tabs(const struct inspector *i, const struct area *a)
 {
+	struct buf all = { 0 };
+	bool brief;
 	int col = 0;
 
 	for (int t = 0; t < INSPECT_TAB_COUNT; t++) {
-		struct buf text = { 0 };
-
-		tab_title(i, (enum inspect_tab)t, &text);
-		col = draw_text(a, 2, col, t == (int)i->tab ? STYLE(TITLE) :
-				STYLE(TEXT), buf_text(&text)) + 2;
-		buf_release(&text);
+		tab_title(i, (enum inspect_tab)t, false, &all);
+		buf_adds(&all, t ? "  " : "");
 	}
+	brief = (int)all.len > a->cols;
+	for (int t = 0; t < INSPECT_TAB_COUNT; t++) {
+		buf_clear(&all);
+		tab_title(i, (enum inspect_tab)t, brief, &all);
+		col = draw_text(a, 2, col, t == (int)i->tab ? STYLE(TITLE) :
+				STYLE(TEXT), buf_text(&all)) +
+		      (brief ? 1 : 2);
+	}
+	buf_release(&all);
 	if (col + 8 <= a->cols)
 		draw_text(a, 2, a->cols - 8, STYLE(DIM), "[ ] tabs");
 }

@@ -8,7 +8,8 @@
 #include "core/words.h"
 #include "ui/app.h"
 
-enum { FORMS_MAX = 32, SHEETS_MAX = 16, CELLS_MAX = 5000, VISIT_COLS = 14 };
+enum { FORMS_MAX = 32, SHEETS_MAX = 16, CELLS_MAX = 5000, VISIT_COLS = 14,
+       LEGEND_GAP = 4 /* a sign, a blank, two between */ };
 
 /* What a text led to. */
 struct found {
@@ -361,6 +362,11 @@ static int draw_matrix(struct sheet_panel *s, const struct area *a)
 		row++;
 		from = i;
 	}
+	if (row - s->top > a->rows - 1)
+		draw_glyph(a, a->rows - 1, a->cols - 1, STYLE(INFO),
+			   GLYPH_DOWN);
+	if (s->top > 0)
+		draw_glyph(a, 1, a->cols - 1, STYLE(INFO), GLYPH_UP);
 	return row;
 }
 
@@ -369,24 +375,28 @@ static void draw_legend(const struct area *a, int row)
 	static const struct {
 		enum op_state state;
 		unsigned flags;
-		const char *words;
+		const char *words, *brief;
 	} legend[] = {
-		{ OP_COMMITTED, 0, "at vendor" },
-		{ OP_WAITING, 0, "on its way" },
-		{ OP_DEAD, OP_OUTCOME_UNKNOWN, "may be there" },
-		{ OP_REJECTED, 0, "refused" }, { OP_DEAD, 0, "given up" },
-		{ OP_DISCARDED, 0, "discarded" },
+		{ OP_COMMITTED, 0, "at vendor", "there" },
+		{ OP_WAITING, 0, "on its way", "on way" },
+		{ OP_DEAD, OP_OUTCOME_UNKNOWN, "may be there", "maybe" },
+		{ OP_REJECTED, 0, "refused", "refused" },
+		{ OP_DEAD, 0, "given up", "given up" },
+		{ OP_DISCARDED, 0, "discarded", "discarded" },
 	};
-	int col = 0;
+	int col = 0, all = 0;
 
+	for (size_t i = 0; i < ARRAY_SIZE(legend); i++)
+		all += LEGEND_GAP + (int)strlen(legend[i].words);
 	for (size_t i = 0; i < ARRAY_SIZE(legend); i++) {
 		struct style s = { .role = (uint8_t)theme_state_role(
 			legend[i].state, legend[i].flags) };
 
 		col = draw_state(a, row, col, s, legend[i].state,
 				 legend[i].flags);
-		col = draw_text(a, row, col + 1, STYLE(DIM),
-				legend[i].words) + 2;
+		col = draw_text(a, row, col + 1, STYLE(DIM), all > a->cols ?
+				legend[i].brief : legend[i].words) +
+		      (all > a->cols ? 1 : 2);
 	}
 }
 

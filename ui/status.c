@@ -89,6 +89,10 @@ static void status_done(struct job *job, void *owner)
 		       sizeof(app->status.engine_words));
 		app->store_silent = true;
 	} else {
+		/* The tabs must not know more than the panel for long. */
+		app->changed |= app->status.known &&
+				memcmp(app->status.count, j->status.count,
+				       sizeof(j->status.count)) != 0;
 		app->status = j->status;
 		app->store_silent = false;
 	}

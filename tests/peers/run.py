@@ -9,7 +9,8 @@ import sys
 
 import peers
 
-FILES = ("token_server", "gateway", "killed", "fhir")
+FILES = ("token_server", "gateway", "killed", "fhir",
+         "wiremock")
 
 
 def main():

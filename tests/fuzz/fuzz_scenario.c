@@ -4,8 +4,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct sim_asked asked = {SIM_SEND, 5000, "OP1", "DM", "1001", "/r",
-				  "POST", 1};
+	struct sim_asked asked = {.kind = SIM_SEND, .since_ms = 5000,
+				  .identity = "OP1", .form = "DM",
+				  .subject = "1001", .path = "/r",
+				  .method = "POST", .arrival = 1,
+				  .number = 1};
 	struct findings findings = {0};
 	struct scenario s;
 	int64_t until_ms;

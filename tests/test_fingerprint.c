@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include "core/fingerprint.h"
+#include "core/words.h"
 
 static const struct {
 	const char *text, *normal;
@@ -189,6 +190,41 @@ static void test_a_long_title_is_cut(void **state)
 	assert_int_equal(strlen(f.title), sizeof(f.title) - 1);
 }
 
+/* The code alone is for the phone: no prose, no value, nothing masked. */
+static void test_the_vendors_code(void **state)
+{
+	static const struct {
+		const char *error, *code;
+	} rows[] = {
+		{"{\"status\":\"failed\",\"error\":{\"code\":\"visit_locked\"}}",
+		 "visit_locked"},
+		{"{\"title\":***,\"code\":\"validation_failed\",\"d\":***}",
+		 "validation_failed"},
+		{"{\"code\":\"***\"}", ""}, {"{\"code\":***}", ""},
+		{"{\"code\":\"cut", ""}, {"plain words", ""}, {"", ""},
+		{NULL, ""},
+	};
+	struct words_how how = {.check = "c", .show = "Enter"};
+	struct buf text = BUF_INIT;
+	struct op op;
+
+	(void)state;
+	op_init(&op);
+	op.state = OP_REJECTED;
+	op.reason = REASON_REFUSED;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct span code = fingerprint_code(rows[i].error);
+
+		check_row(span_is(code, rows[i].code), "%zu: %.*s", i,
+			  (int)code.n, code.n ? code.p : "");
+	}
+	op.error = xstrdup(rows[0].error);
+	words_op(&op, "", &how, &text);
+	assert_non_null(strstr(buf_text(&text), "refused it (visit_locked)."));
+	buf_release(&text);
+	op_release(&op);
+}
+
 static void test_there(void **state)
 {
 	struct op op;
@@ -220,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_what_tells_apart),
 		cmocka_unit_test(test_what_does_not),
 		cmocka_unit_test(test_a_long_title_is_cut),
+		cmocka_unit_test(test_the_vendors_code),
 		cmocka_unit_test(test_there),
 	};
 

@@ -5,7 +5,8 @@
 
 #include "core/words.h"
 
-enum { TAB_BRIEF = 4, HEAD_ROWS = 4 };		/* what, key, tabs, a blank line */
+enum { TAB_BRIEF = 4,
+       HEAD_ROWS = 4 };		/* what, key, tabs, a blank line */
 
 struct inspector {
 	struct panel panel;

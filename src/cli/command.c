@@ -161,7 +161,8 @@ static const struct option_row operator_passwd_options[] = {
 static const struct option_row demo_options[] = {
 	{"headless", OPT_FLAG, NULL,
 	 "no console: run to the end and print the summary"},
-	{"scenario", OPT_TEXT, "NAME", "what the simulated EDC does (outage; plain in a folder that was played)"},
+	{"scenario", OPT_TEXT, "NAME",
+	 "what the simulated EDC does (outage; plain in a folder played before)"},
 	{"seed", OPT_NUMBER, "N", "seed of its faults (default 7)"},
 	{"for", OPT_DURATION, "DURATION", "give up after this time (2m)"},
 	{"dir", OPT_TEXT, "DIR", "keep everything there"},

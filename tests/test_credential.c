@@ -46,6 +46,10 @@
 	"\"credential\": " credential "}}}"
 #define SESSION ENDPOINT("vault", "{\"kind\": \"session_login\", " \
 	"\"user\": \"u\", \"password_file\": \"f\"}")
+#define OAUTH ENDPOINT("vault", "{\"kind\": " \
+	"\"oauth2_client_credentials\", \"client_id\": \"c\", " \
+	"\"token_url\": \"https://v.example/auth\", " \
+	"\"client_secret_file\": \"f\"}")
 #define TOKEN ENDPOINT("redcap", "{\"kind\": \"form_token\", " \
 	"\"token_file\": \"f\"}")
 
@@ -454,6 +458,36 @@ static void log_ins_are_counted_by_the_minute(void **state)
 	close_scene();
 }
 
+/* Tokens that serve one request each: thirty of them in any minute. */
+static void tokens_are_counted_by_the_minute(void **state)
+{
+	(void)state;
+	open_scene(VAULT, OAUTH);
+	for (int i = 1; i <= 30; i++) {
+		send(i);
+		assert_int_equal(s.log_ins, i);
+		answer(last(true), 200, "{\"access_token\": \"A\", "
+		       "\"token_type\": \"Bearer\"}");
+		answer(last(false), 200, DONE);
+		send(30 + i);
+		answer(last(false), 401, "{}");
+		assert_int_equal(s.verdict[30 + i], VERDICT_REFRESH);
+	}
+	send(2);
+	pass(0);
+	assert_int_equal(s.log_ins, 30);
+	assert_true(s.withdrawn[2]);
+	assert_int_equal(engine_wake_ms(s.world), EPOCH + MINUTE);
+	pass(MINUTE - 1);
+	send(2);
+	assert_int_equal(s.log_ins, 30);
+	pass(1);
+	send(2);
+	assert_int_equal(s.log_ins, 31);
+	assert_int_equal(halted(), HALT_NONE);
+	close_scene();
+}
+
 static void too_many_log_ins_wait_and_then_halt(void **state)
 {
 	(void)state;
@@ -587,6 +621,7 @@ int main(void)
 		cmocka_unit_test(idle_sessions_are_not_tried),
 		cmocka_unit_test(sessions_are_renewed_ahead),
 		cmocka_unit_test(log_ins_are_counted_by_the_minute),
+		cmocka_unit_test(tokens_are_counted_by_the_minute),
 		cmocka_unit_test(too_many_log_ins_wait_and_then_halt),
 		cmocka_unit_test(a_locked_account_is_not_tried_again),
 		cmocka_unit_test(a_probe_waits_for_the_log_in),

@@ -66,6 +66,23 @@ static void line_time(struct showing *s, const char *name, int64_t ms)
 
 /* Attempts */
 
+static void json_phases(struct out *out, const struct attempt *a, bool open)
+{
+	static const char *const name[] = {"dns", "tcp", "tls", "send",
+					   "wait", "recv"};
+
+	_Static_assert(ARRAY_SIZE(name) == ARRAY_SIZE(a->phases_us),
+		       "a name each");
+	if (open) {
+		out_null(out, "phases_us");
+		return;
+	}
+	out_open(out, "phases_us", '{');
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
+		out_int(out, name[i], a->phases_us[i]);
+	out_close(out, '}');
+}
+
 static void json_attempt(struct showing *s, const struct attempt *a,
 			 bool open)
 {
@@ -89,6 +106,7 @@ static void json_attempt(struct showing *s, const struct attempt *a,
 		out_int(out, "backoff_ms", a->backoff_ms);
 	else
 		out_null(out, "backoff_ms");
+	json_phases(out, a, open);
 	out_text(out, "correlation_id", s->row.op.correlation_id);
 	out_text(out, "request_id", a->request_id);
 	out_text(out, "vendor_correlation_id",
@@ -376,6 +394,7 @@ static void facts(struct showing *s)
 	if (*op->sent_sha256 && strcmp(op->sent_sha256, op->payload_sha256))
 		line(s, "sent sha256", op->sent_sha256);
 	line(s, "correlation", op->correlation_id);
+	line(s, "trace", op->traceparent_id);
 	line(s, "vendor id", op->vendor_id);
 	line(s, "job", s->row.job_id);
 	line_time(s, "created", op->created_at_ms);

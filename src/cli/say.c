@@ -118,6 +118,7 @@ void say_op_json(struct out *out, const struct view_op *row,
 	text(out, "sent_sha256", *op->sent_sha256 ? op->sent_sha256
 						  : op->payload_sha256);
 	text(out, "correlation_id", op->correlation_id);
+	text(out, "trace_id", op->traceparent_id);
 	text(out, "vendor_id", op->vendor_id);
 	text(out, "job_id", row->job_id);
 	text(out, "error", op->error);

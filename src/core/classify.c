@@ -215,6 +215,13 @@ static const struct {
 		LAYER_ENGINE, "the engine stopped in the middle of it"},
 };
 
+enum layer classify_layer(const struct answer *a)
+{
+	assert(a->transport < TRANSPORT_COUNT);
+	return a->transport == TRANSPORT_OK && a->status ? LAYER_APPLICATION :
+		transport_row[a->transport].layer;
+}
+
 /* The request had left by a connection that died; what failed is the next. */
 static bool by_another(const struct answer *a)
 {
@@ -231,8 +238,7 @@ bool classify_transport(struct opened *o)
 
 	if (a->transport == TRANSPORT_OK && a->status)
 		return false;
-	assert(a->transport < TRANSPORT_COUNT);
-	o->out->layer = transport_row[a->transport].layer;
+	o->out->layer = classify_layer(a);
 	if (a->transport == TRANSPORT_CERTIFICATE && !left) {
 		o->out->halt = HALT_CERTIFICATE;
 		o->out->not_done = true;

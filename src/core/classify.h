@@ -89,6 +89,8 @@ void classify_say(struct opened *, enum verdict, const char *rule,
  * when it decided. */
 bool classify_transport(struct opened *);
 bool classify_access(struct opened *);
+/* How far the request came, by transport and status alone. */
+enum layer classify_layer(const struct answer *);
 /* The profile's rules in order; false when none matches. */
 bool classify_rules(struct opened *, const struct rules *);
 /* Look-ups and probes: those of the rules for sends that say refresh, pace or

@@ -17,6 +17,7 @@
 
 #define ONCE_MS 60000			/* lifetime 0: one refresh a minute */
 #define MINUTE_MS 60000
+#define TOKENS_PER_MINUTE 30		/* asked for, at most */
 #define THROTTLED_MAX 5			/* "too many log-ins", in a row */
 
 struct span cred_header(const struct place *p)
@@ -86,16 +87,31 @@ static void read_secret(struct engine_world *w, struct place *p)
 	w->effect(w->effect_ctx, &e);
 }
 
+static int log_ins_a_minute(const struct place *p)
+{
+	switch (p->config->credential.kind) {
+	case CRED_SESSION:
+		return session_log_ins(&p->config->profile->login);
+	case CRED_OAUTH2:
+		return TOKENS_PER_MINUTE;
+	default:
+		return 0;		/* asks nobody */
+	}
+}
+
 /*
  * Vendors of session_login count log-ins by the minute and refuse or lock
- * beyond that: of any minute, no more than they allow. True: not now.
+ * beyond that: of any minute, no more than they allow. A token server whose
+ * tokens end at once is not asked before every request, either. True: not
+ * now.
  */
 static bool log_in_waits(struct engine_world *w, struct place *p)
 {
 	struct cred *c = &p->cred;
 	int64_t now = w->now.utc_ms, *oldest = &c->log_in_ms[c->log_in];
+	int allowed = log_ins_a_minute(p);
 
-	if (p->config->credential.kind != CRED_SESSION)
+	if (!allowed)
 		return false;
 	if (*oldest && *oldest + MINUTE_MS > now) {
 		c->retry_at_ms = *oldest + MINUTE_MS;
@@ -104,8 +120,7 @@ static bool log_in_waits(struct engine_world *w, struct place *p)
 		return true;
 	}
 	*oldest = now;
-	c->log_in = (c->log_in + 1) %
-		    session_log_ins(&p->config->profile->login);
+	c->log_in = (c->log_in + 1) % allowed;
 	return false;
 }
 
@@ -361,8 +376,7 @@ static void record(struct engine_world *w, struct transfer *t,
 	at->verdict = o->verdict.verdict = of[ta->result];
 	o->verdict.retry_after_ms = ta->retry_after_ms;
 	o->verdict.halt = ta->halt;
-	at->layer = o->verdict.layer = a->status ? LAYER_APPLICATION
-						 : LAYER_TCP;
+	at->layer = o->verdict.layer = classify_layer(a);
 	at->backoff_ms = -1;
 	text_set(at->rule, sizeof(at->rule), rule);
 	text_set(at->why, sizeof(at->why), span_of(ta->why));

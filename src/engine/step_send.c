@@ -118,6 +118,20 @@ static bool room(struct engine_world *w, struct place *p,
 	return tokens > 0;
 }
 
+/* The end of the request id, which is kept: so the traceparent of every
+ * attempt can be told later. */
+static void span_of_attempt(const char *request_id, char out[17])
+{
+	size_t n = strlen(request_id), at = 16;
+
+	out[at] = '\0';
+	while (at && n--)
+		if (request_id[n] != '-')
+			out[--at] = request_id[n];
+	if (at)
+		out[0] = '\0';		/* none */
+}
+
 bool send_build(struct engine_world *w, struct transfer *t,
 		const char *next_page, struct buf *error)
 {
@@ -125,14 +139,10 @@ bool send_build(struct engine_world *w, struct transfer *t,
 	const struct intent *in = t->intent;
 	struct span token = cred_header(p);
 	struct request_ids ids;
-	static const char hex[] = "0123456789abcdef";
-	uint64_t r = world_random(w) | 1;
 
 	text_set(ids.request_id, sizeof(ids.request_id),
 		 span_of(t->request_id));
-	for (int i = 0; i < 16; i++, r >>= 4)
-		ids.span_id[i] = hex[r & 15];
-	ids.span_id[16] = '\0';
+	span_of_attempt(t->request_id, ids.span_id);
 	ids.secret = cred_in_body(p);
 	cred_used(w, p);
 	request_clear(&t->request);

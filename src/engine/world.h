@@ -62,8 +62,9 @@ struct cred {
 	int64_t got_ms, renew_ms;	/* renew 0: rely on 401 */
 	bool once;			/* lifetime 0: one refresh a minute */
 	int64_t used_ms;		/* last request under it */
-	int64_t log_in_ms[LOG_INS_MAX];	/* session_login: the last ones, as
-					 * many as a minute may have */
+	int64_t log_in_ms[LOG_INS_MAX];	/* the last log-ins, or requests for
+					 * tokens: as many as a minute may
+					 * have */
 	int log_in;			/* the oldest of them */
 	int throttled;			/* "too many log-ins", in a row */
 	int failures;

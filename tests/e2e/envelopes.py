@@ -210,6 +210,50 @@ def the_dry_run_says_the_same():
                'prefix "o"' in text, said.returncode, text)
 
 
+def ids_lead_from_an_attempt_to_the_vendor_and_back():
+    """One correlation id and trace an operation, one request id and span an
+    attempt; the vendor's own id where it is one, also of a cut answer."""
+    said = ["v-1", "two words", "v-3"]
+
+    def script(r):
+        n = len(r.vendor.sends())
+        return answer(201 if n == 3 else 504, {"ok": True},
+                      length=500 if n == 1 else None,
+                      X_Correlation_ID=said[n - 1])
+    with House() as h:
+        v = h.vendor(script)
+        h.endpoint("edc", v)
+        submit(h, record("U1", {"a": 1}))
+        run(h)
+        o = h.operations()[0]
+        expect(o["state"] == "committed", o)
+        tried = attempts(h, o["op_id"])
+        sent = [r.headers for r in v.sends()]
+        expect(len(sent) == len(tried) == 3, sent, tried)
+        expect({x["x-correlation-id"] for x in sent} == {o["correlation_id"]},
+               sent)
+        expect([x["x-request-id"] for x in sent] ==
+               [a["request_id"] for a in tried], sent, tried)
+        traces = [re.fullmatch("00-([0-9a-f]{32})-([0-9a-f]{16})-01",
+                               x["traceparent"]) for x in sent]
+        expect({t[1] for t in traces} == {o["trace_id"]}, traces)
+        # The span is the end of the request id: it can be told later.
+        expect([t[2] for t in traces] ==
+               [a["request_id"].replace("-", "")[16:] for a in tried], traces)
+        expect([a["vendor_correlation_id"] for a in tried] ==
+               ["v-1", None, "v-3"], tried)
+        expect([a["layer"] for a in tried] ==
+               ["tcp", "gateway", "application"], tried)
+        for a in tried:
+            expect(list(a["phases_us"]) ==
+                   "dns tcp tls send wait recv".split(), a)
+            expect(all(x >= 0 for x in a["phases_us"].values()) and
+                   a["phases_us"]["wait"] > 0, a)
+        trail = [a["body"] for a in h.json("audit list", "--limit", "0")]
+        audited = [a["vendor_id"] for a in trail[::-1] if "vendor_id" in a]
+        expect(audited == ["v-1", "v-3"], audited)
+
+
 if __name__ == "__main__":
     main(xml_goes_out_tagged_and_comes_back_understood,
          what_exists_already_is_looked_for,
@@ -217,4 +261,5 @@ if __name__ == "__main__":
          refused_items_are_named_and_nothing_goes_twice,
          counts_know_what_was_sent,
          a_word_that_nobody_knows_is_no_success,
+         ids_lead_from_an_attempt_to_the_vendor_and_back,
          the_dry_run_says_the_same, jobs=2)

@@ -293,6 +293,34 @@ static void json_in_another_charset_is_read(void **state)
 	}
 }
 
+/* Health reads of old servers: a version, called a page. */
+static void a_probe_that_hears_a_word_is_good(void **state)
+{
+	static const struct {
+		struct span body;
+		enum verdict verdict;
+	} rows[] = {
+		{SPAN("14.9.1"), VERDICT_COMMIT},
+		{SPAN("ok\n"), VERDICT_COMMIT},
+		{SPAN("<p>We are back soon.</p>"), VERDICT_UNKNOWN},
+		{SPAN("Sorry.<br>Try again"), VERDICT_UNKNOWN},
+	};
+	struct classify_in in = {.profile = generic, .method = "GET"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct header type = {SPAN("Content-Type"),
+				      SPAN("text/html; charset=UTF-8")};
+		struct answer a = {.status = 200, .body = rows[i].body,
+				   .headers = &type, .headers_n = 1};
+		struct verdict_out v;
+
+		classify_probe(&in, &a, &v);
+		check_row(v.verdict == rows[i].verdict, "%zu: %s", i,
+			  verdict_name(v.verdict));
+	}
+}
+
 /* What an XPath could not look through is not "absent". */
 static void a_costly_answer_concludes_nothing(void **state)
 {
@@ -391,6 +419,7 @@ int main(void)
 		cmocka_unit_test(hostile_ids_are_dropped),
 		cmocka_unit_test(limits_may_stand_in_several_fields),
 		cmocka_unit_test(json_in_another_charset_is_read),
+		cmocka_unit_test(a_probe_that_hears_a_word_is_good),
 		cmocka_unit_test(a_costly_answer_concludes_nothing),
 		cmocka_unit_test(a_session_envelope_refreshes_once),
 		cmocka_unit_test(a_kilobyte_is_classified_in_microseconds),

@@ -72,8 +72,9 @@ enum body_kind answer_body_kind(const struct answer *answer,
 	declared = span_starts(s, "<?xml");
 	if (is_page(s) || (declared && is_page(after_declaration(s))))
 		return BODY_HTML;
-	if (!declared && starts_folded(answer_header(answer, "Content-Type"),
-				       "text/html"))
+	/* A word called a page is still a word (a version, "ok"). */
+	if (!declared && memchr(s.p, '<', s.n) &&
+	    starts_folded(answer_header(answer, "Content-Type"), "text/html"))
 		return BODY_HTML;
 	return xml_looks_like(s) ? BODY_XML : BODY_TEXT;
 }

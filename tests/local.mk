@@ -91,7 +91,7 @@ EXTRA_DIST += tests/peers/token_server.py tests/peers/oidc.mjs
 EXTRA_DIST += tests/peers/gateway.py tests/peers/killed.py
 EXTRA_DIST += tests/peers/fhir.py tests/peers/fhir.mjs tests/peers/wiremock.py
 check-peers: edcsync$(EXEEXT) edcsim$(EXEEXT)
-	$(AM_TESTS_ENVIRONMENT) \
+	@$(AM_TESTS_ENVIRONMENT) \
 	$(PYTHON) $(top_srcdir)/tests/peers/run.py $(PEERS)
 .PHONY: check-peers
 

@@ -167,7 +167,10 @@ def a_frozen_system_stores_what_the_gateway_gave_up():
             expect(engine.returncode == 0, "exit", engine.returncode, err)
             seen = judge(h, gate, sim, mode, 40)
             late = {r["op"] for r in seen if r["status"] == 504}
-            note.append("%s: %d records had 504" % (mode, len(late)))
+            resent = {op for op in late if sum(
+                r["op"] == op and r["method"] == "POST" for r in seen) > 1}
+            note.append("%s: %d records had 504, %d were sent again" % (
+                mode, len(late), len(resent)))
     return "; ".join(note)
 
 

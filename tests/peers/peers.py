@@ -31,6 +31,7 @@ PLACES = [pathlib.Path(p) for p in (
     "/usr/share/java", "/usr/local/share/java") if p]
 SBIN = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin",
                         "/usr/local/sbin", "/sbin"))
+missing = []                    # each once, for the end of a run
 LOST = (None, 499, 502, 504)    # answers that leave open what was done
 
 
@@ -38,7 +39,10 @@ class Missing(Exception):
     """What is not here, and how a person gets it."""
 
     def __init__(self, what, how):
-        super().__init__("%s is not here; get it with: %s" % (what, how))
+        super().__init__("%s is not here" % what)
+        words = "%s; get it with: %s" % (what, how)
+        if words not in missing:
+            missing.append(words)
 
 
 def program(name, package):

@@ -23,6 +23,8 @@ def main():
                      (name, " ".join(sorted(known))))
     ends = [peers.one(c) for f, c in cases if not sys.argv[1:] or
             f in sys.argv[1:] or c.__name__ in sys.argv[1:]]
+    for words in peers.missing:
+        print("not here: " + words)
     print("%d passed, %d failed, %d skipped" % tuple(
         ends.count(w) for w in ("passed", "FAILED", "SKIPPED")))
     sys.exit(1 if "FAILED" in ends else 0)

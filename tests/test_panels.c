@@ -345,6 +345,25 @@ static void countdowns_run_without_a_question(void **state)
 	end();
 }
 
+/* Slow start of what works and has nothing to send is no stop. */
+static void an_idle_endpoint_that_works_is_well(void **state)
+{
+	struct end end_row = {.name = (char *)"veeva-eu"};
+	struct stop stop[STOPS_MAX];
+
+	(void)state;
+	begin(&study, true);
+	end_row.state.circuit = (struct circuit){
+		.state = CIRCUIT_SLOW_START, .slow_limit = 2};
+	assert_int_equal(end_stops(&t, &end_row, t.now_ms, stop), 1);
+	assert_string_equal(stop[0].text, "well, nothing to send");
+	assert_false(stop[0].stops);
+	end_row.count[OP_WAITING] = 1;
+	assert_int_equal(end_stops(&t, &end_row, t.now_ms, stop), 1);
+	assert_string_equal(stop[0].text, "slow start, 2 at once");
+	end();
+}
+
 static void dead_letters_are_counted_from_the_open_circuit(void **state)
 {
 	struct endpoint_config config = {.circuit.open_wait_ms = 3600000};
@@ -648,6 +667,7 @@ int main(void)
 		cmocka_unit_test(enter_on_an_attempt_inspects_it),
 		cmocka_unit_test(circuits_tell_every_stop_and_its_cause),
 		cmocka_unit_test(countdowns_run_without_a_question),
+		cmocka_unit_test(an_idle_endpoint_that_works_is_well),
 		cmocka_unit_test(
 			dead_letters_are_counted_from_the_open_circuit),
 		cmocka_unit_test(enter_on_a_circuit_shows_its_day),

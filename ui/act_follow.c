@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOPIC_FOLLOW = 2, GIVE_UP_MS = 600000, LOOK_EVERY_MS = 300 };
+enum { TOPIC_FOLLOW = 2, GIVE_UP_MS = 600000, OPS_MS = 10000,
+       LOOK_EVERY_MS = 300 };
 
 struct asked {
-	int64_t request;
+	int64_t request;		/* 0: name is an operation's id */
 	char name[LIMIT_OP_ID_BYTES + 1];
 };
 
@@ -17,6 +18,7 @@ struct follow {
 	char *words;			/* owned */
 	struct asked *asked;		/* not answered yet; owned */
 	size_t n;
+	bool ops;			/* operations, not requests */
 	int64_t since_ms;
 	struct tally tally;		/* of the answers */
 };
@@ -62,6 +64,12 @@ bool follow_add(struct follow *f, int64_t request, const char *name)
 	return true;
 }
 
+bool follow_add_op(struct follow *f, const char *op_id)
+{
+	f->ops = true;
+	return f->n < FOLLOW_OPS_MAX && follow_add(f, 0, op_id);
+}
+
 void follow_begin(struct session *s, struct follow *f)
 {
 	struct follow **last = &s->follow;
@@ -78,18 +86,54 @@ void follow_begin(struct session *s, struct follow *f)
 	follow_tick(s);
 }
 
-/* The question: some request rows. */
+/* The question: some request rows, some operations. */
 struct look {
 	struct job job;
 	int64_t request[FOLLOW_MAX];
 	struct request_row row[FOLLOW_MAX];
 	size_t n, answers;
+	struct act_item op[FOLLOW_OPS_MAX];	/* words: empty, no answer */
+	size_t ops;
 };
+
+/* What became of a replayed one, if anything yet. */
+static void op_answer(const struct op *op, struct act_item *item)
+{
+	struct span code = fingerprint_code(op->error);
+	struct buf words = BUF_INIT;
+
+	item->result = op->state == OP_COMMITTED ? ACT_DONE : ACT_REFUSED;
+	if (op->state == OP_COMMITTED)
+		buf_adds(&words, "at the vendor");
+	else if (op->state == OP_REJECTED)
+		buf_addf(&words, "refused again%s%.*s", code.n ? ": " : "",
+			 (int)code.n, code.n ? code.p : "");
+	else if (op->state == OP_DEAD)
+		buf_addf(&words, "given up again: %s",
+			 op_reason_words(op->reason));
+	text_set(item->words, sizeof(item->words), buf_span(&words));
+	buf_release(&words);
+}
+
+static void look_at_ops(struct look *l, struct work_room *room)
+{
+	struct view_page page = {.now_ms = room->now_ms};
+	struct view_op row;
+
+	for (size_t i = 0; i < l->ops; i++) {
+		if (view_op(room->view, l->op[i].op_id, &page, &row) != ST_OK)
+			continue;
+		op_answer(&row.op, &l->op[i]);
+		view_op_release(&row);
+	}
+}
 
 static void look_run(struct job *job, struct work_room *room)
 {
 	struct look *l = (struct look *)job;
 
+	if (room->view)
+		look_at_ops(l, room);
 	for (size_t i = 0; room->view && i < l->n; i++) {
 		struct request_row row;
 
@@ -115,6 +159,17 @@ static void answer(struct follow *f, const struct request_row *row)
 			 span_of(row->result));
 		g = tally_add(&f->tally, &item);
 		tally_name(g, &item, NULL);
+		f->asked[i] = f->asked[--f->n];
+		return;
+	}
+}
+
+static void answer_op(struct follow *f, const struct act_item *item)
+{
+	for (size_t i = 0; f->ops && *item->words && i < f->n; i++) {
+		if (strcmp(f->asked[i].name, item->op_id) != 0)
+			continue;
+		tally_name(tally_add(&f->tally, item), item, NULL);
 		f->asked[i] = f->asked[--f->n];
 		return;
 	}
@@ -152,15 +207,16 @@ static void sweep(struct session *s)
 
 	while (*at) {
 		struct follow *f = *at;
-		bool late = now - f->since_ms > GIVE_UP_MS;
+		bool late = now - f->since_ms > (f->ops ? OPS_MS : GIVE_UP_MS);
 
 		if (f->n && !late) {
 			at = &f->next;
 			continue;
 		}
-		if (f->tally.all)
+		/* Of replayed ones only that they came back. */
+		if (f->tally.all && (!f->ops || f->tally.good < f->tally.all))
 			tell(s->app, f);
-		if (f->n)
+		if (f->n && !f->ops)
 			app_toast(s->app, UI_BAD, "%s: %zu not answered in ten "
 				  "minutes; the request stays",
 				  act_verb_name(f->verb), f->n);
@@ -177,6 +233,9 @@ static void look_done(struct job *job, void *owner)
 	for (size_t i = 0; i < l->answers; i++)
 		for (struct follow *f = s->follow; f; f = f->next)
 			answer(f, &l->row[i]);
+	for (size_t i = 0; i < l->ops; i++)
+		for (struct follow *f = s->follow; f; f = f->next)
+			answer_op(f, &l->op[i]);
 	if (l->answers)
 		app_ask_soon(s->app);
 	sweep(s);
@@ -202,7 +261,14 @@ void follow_tick(struct session *s)
 		.lane = LANE_READ, .run = look_run, .done = look_done,
 		.drop = look_drop};
 	for (struct follow *f = s->follow; f; f = f->next)
-		for (size_t i = 0; i < f->n && l->n < FOLLOW_MAX; i++)
+		for (size_t i = 0; i < f->n && f->ops &&
+		     l->ops < FOLLOW_OPS_MAX; i++)
+			text_set(l->op[l->ops++].op_id,
+				 sizeof(l->op[0].op_id),
+				 span_of(f->asked[i].name));
+	for (struct follow *f = s->follow; f; f = f->next)
+		for (size_t i = 0; i < f->n && !f->ops && l->n < FOLLOW_MAX;
+		     i++)
 			l->request[l->n++] = f->asked[i].request;
 	work_ask(app_work(s->app), &l->job);
 }

@@ -426,6 +426,13 @@ static void note_item(struct act_run *run, struct work_room *room,
 			run->discarded = chosen_new();
 		chosen_add(run->discarded, item->op_id, 0, CHOSEN_OUT);
 	}
+	if (run->verb == ACT_REPLAY && item->result == ACT_DONE &&
+	    run->go <= FOLLOW_OPS_MAX) {
+		if (!run->follow)
+			run->follow = follow_new(run->verb,
+						 run->target.words);
+		follow_add_op(run->follow, item->op_id);
+	}
 	if (item->result == ACT_REQUESTED && item->request) {
 		if (!run->follow)
 			run->follow = follow_new(run->verb,

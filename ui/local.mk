@@ -86,7 +86,7 @@ tests_test_dialog_LDADD = $(UI_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_acts_ui
 TESTS += tests/test_acts_ui
-tests_test_acts_ui_SOURCES = tests/test_acts_ui.c tests/ui_stub.h \
+tests_test_acts_ui_SOURCES = tests/test_acts_ui.c tests/ui_stub.h tests/acts_world.h \
 	tests/room.h tests/check.h
 tests_test_acts_ui_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_acts_ui_LDADD = $(UI_LIBS) $(TEST_LIBS)

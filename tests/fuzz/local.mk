@@ -282,7 +282,7 @@ tests_fuzz_replay_scenario_SOURCES = tests/fuzz/fuzz_scenario.c \
 	tests/fuzz/replay.c tests/fuzz/fuzz.h
 tests_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/scenario"'
-tests_fuzz_replay_scenario_LDADD = libsim.a $(CORE_LIBS)
+tests_fuzz_replay_scenario_LDADD = $(SIM_LIBS)
 
 check_PROGRAMS += tests/fuzz/replay_url
 TESTS += tests/fuzz/replay_url

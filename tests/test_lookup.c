@@ -150,6 +150,89 @@ static void one_record_on_two_pages_counts_once(void **state)
 	profile_free(p);
 }
 
+/* That it was refused, or is another, is said by the whole list alone. */
+static void the_next_page_may_show_it(void **state)
+{
+	static const char text[] = PROFILE(", \"next\": \"/next\", "
+		"\"pages_max\": 2, \"compare\": [\"/a\"], \"status\": "
+		"{\"json\": \"/s\"}, \"refused\": [\"no\"], \"running\": [\"run\"]");
+	static const struct {
+		const char *item, *second;
+		enum verdict first, then;
+	} row[] = {
+		{"\"a\":1,\"s\":\"no\"", "{\"items\":[]}",
+		 VERDICT_MORE_PAGES, VERDICT_REJECT},
+		{"\"a\":1,\"s\":\"no\"", "{\"items\":[{\"tag\":\"T1\","
+		 "\"id\":8,\"a\":1}]}", VERDICT_MORE_PAGES, VERDICT_SEVERAL},
+		{"\"a\":1,\"s\":\"no\"", "{\"items\":[],\"next\":\"?p=3\"}",
+		 VERDICT_MORE_PAGES, VERDICT_INCONCLUSIVE},
+		{"\"a\":2", "{\"items\":[]}", VERDICT_MORE_PAGES,
+		 VERDICT_DIFFERS},
+		{"\"a\":2", "{\"items\":[],\"next\":5}", VERDICT_MORE_PAGES,
+		 VERDICT_INCONCLUSIVE},
+		{"\"a\":1", NULL, VERDICT_FOUND, 0},
+		{"\"a\":1,\"s\":\"run\"", NULL, VERDICT_RUNNING, 0},
+	};
+	struct profile *p = loaded(SPAN(text), "x.json");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct lookup_state s = {0};
+		struct buf body = BUF_INIT;
+		struct verdict_out v;
+
+		buf_addf(&body, "{\"items\":[{\"tag\":\"T1\",\"id\":7,%s}],"
+			 "\"next\":\"?p=2\"}", row[i].item);
+		check_row(look(p, buf_text(&body), "{\"a\":1}", NULL, &s,
+			       &v) == row[i].first, "%zu: %s", i, v.rule);
+		if (row[i].second)
+			check_row(look(p, row[i].second, "{\"a\":1}", NULL, &s,
+				       &v) == row[i].then, "%zu: %s", i,
+				  v.rule);
+		buf_release(&body);
+	}
+	profile_free(p);
+}
+
+/* RFC 8288 lets a relation be written in many ways. One that is overlooked
+ * would make the last page of this one, and an absence of that. */
+static void a_next_page_is_seen_however_it_is_written(void **state)
+{
+	static const struct {
+		const char *link, *next;
+	} row[] = {
+		{"<?p=2>; rel=\"next\"", "?p=2"}, {"<?p=2>;rel=next", "?p=2"},
+		{"<?p=2>; REL=Next", "?p=2"}, {"<?p=2>; rel = \"next\"", "?p=2"},
+		{"<?p=2>; rel=\"last next\"", "?p=2"},
+		{"<?p=2>; title=\"x\"; rel=next; type=a", "?p=2"},
+		{"<?p=1>; rel=prev, <?p=2>; rel=next", "?p=2"},
+		{"<?p=2>; rel=next, <?p=1>; rel=prev", "?p=2"},
+		{"<?next=1>; rel=prev", ""}, {"<?p=1>; rel=nextish", ""},
+		{"<?p=1>; rel=\"prev\"; title=\"next\"", ""},
+		{"<?p=1>; title=next", ""}, {"<?p=1", ""}, {"", ""}, {">", ""},
+	};
+	static const char text[] = PROFILE("");
+	struct profile *p = loaded(SPAN(text), "x.json");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct classify_in in = {.profile = p, .method = "POST",
+					 .mode = MODE_LOOKUP};
+		struct header link = {SPAN("link"), span_of(row[i].link)};
+		struct answer a = {.status = 200, .headers = &link,
+				   .headers_n = 1,
+				   .body = SPAN("{\"items\":[]}")};
+		struct lookup_state s = {0};
+		struct verdict_out v;
+
+		lookup_read(&in, "T1", SPAN("{}"), NULL, &a, &s, &v);
+		check_row(!strcmp(v.next_page, row[i].next) && v.verdict ==
+			  (*row[i].next ? VERDICT_MORE_PAGES : VERDICT_ABSENT),
+			  "%s: %s %s", row[i].link, v.rule, v.next_page);
+	}
+	profile_free(p);
+}
+
 static void absence_by_404_only_where_the_profile_says_so(void **state)
 {
 	static const char text[] = PROFILE(", \"absent_404\": true");
@@ -200,6 +283,8 @@ int main(void)
 		cmocka_unit_test(a_digest_is_compared_where_they_show_one),
 		cmocka_unit_test(pages_add_up),
 		cmocka_unit_test(one_record_on_two_pages_counts_once),
+		cmocka_unit_test(the_next_page_may_show_it),
+		cmocka_unit_test(a_next_page_is_seen_however_it_is_written),
 		cmocka_unit_test(absence_by_404_only_where_the_profile_says_so),
 		cmocka_unit_test(nothing_else_rules_out),
 	};

@@ -243,34 +243,55 @@ static void one_item(struct looking *l, const struct item *item)
 		found_item(l, item);
 }
 
+/* Is "next" among the relations of these parameters? However it is spelled:
+ * a page that is overlooked would make an absence of nothing. */
+static bool is_next(struct span params)
+{
+	bool rel = false;
+
+	for (size_t i = 0; i < params.n; i++) {
+		const char *p = params.p + i;
+
+		if (!strchr(" \t\"=;,", i ? p[-1] : ';'))
+			continue;
+		if (*p == ';')
+			rel = false;
+		else if (params.n - i >= 3 && !strncasecmp(p, "rel", 3) &&
+			 (params.n - i == 3 || strchr(" \t=", p[3])))
+			rel = true;
+		else if (rel && params.n - i >= 4 &&
+			 !strncasecmp(p, "next", 4) && (params.n - i == 4 ||
+			 strchr(" \t\";,", p[4])))
+			return true;
+	}
+	return false;
+}
+
 /* Link: <address>; rel="next" (RFC 8288), the only relation read. */
 static struct span link_next(const struct answer *a)
 {
 	for (size_t i = 0; i < a->headers_n; i++) {
 		struct span v = a->headers[i].value;
-		const char *from, *end;
+		const char *from, *end, *stop = v.p + v.n;
 
 		if (a->headers[i].name.n != 4 ||
 		    strncasecmp(a->headers[i].name.p, "Link", 4))
 			continue;
-		while ((from = v.n ? memchr(v.p, '<', v.n) : NULL)) {
-			size_t left = v.n - (size_t)(from - v.p);
-			const char *next;
+		for (; v.n && (from = memchr(v.p, '<', v.n)); v.p = end) {
+			struct span params;
 
-			end = memchr(from, '>', left);
+			end = memchr(from, '>', (size_t)(stop - from));
 			if (!end)
 				break;
-			v = (struct span){end, left - (size_t)(end - from)};
-			next = memchr(v.p, ',', v.n);
-			for (const char *p = v.p; p + 8 <= v.p + v.n &&
-			     (!next || p < next); p++)
-				if (!strncmp(p, "rel=next", 8) ||
-				    !strncmp(p, "rel=\"nex", 8))
-					return (struct span){from + 1,
-						(size_t)(end - from - 1)};
-			if (!next)
-				break;
-			v = (struct span){next, v.n - (size_t)(next - v.p)};
+			params = (struct span){end + 1,
+					       (size_t)(stop - end - 1)};
+			v.n = (size_t)(stop - end);
+			if (memchr(end, '<', v.n))
+				params.n = (size_t)((const char *)
+					memchr(end, '<', v.n) - params.p);
+			if (is_next(params))
+				return (struct span){from + 1,
+						     (size_t)(end - from - 1)};
 		}
 	}
 	return (struct span){NULL, 0};
@@ -303,31 +324,34 @@ static enum paging paging(struct looking *l)
 	return o->out->next_page[0] ? NEXT_PAGE : LAST_PAGE;
 }
 
+/* One page may find it as it was sent. That the vendor refused it, or holds
+ * something else, is only said by all of them: the next one may show it. */
 static void conclude(struct looking *l, enum paging page)
 {
 	struct lookup_state *s = l->state;
 	struct opened *o = l->o;
 
 	o->out->complete = page == LAST_PAGE;
+	assert(page != LAST_PAGE || l->state->pages > 0);
 	if (s->found > 1)
 		classify_say(o, VERDICT_SEVERAL, "look-up-several",
 			     "the vendor holds our tag more than once");
-	else if (s->found && s->refused)
+	else if (page == LAST_PAGE && s->found && s->refused)
 		classify_say(o, VERDICT_REJECT, "look-up-refused",
 			     "the vendor shows it refused");
-	else if (s->found && s->running)
+	else if (s->found && s->running && !s->refused)
 		classify_say(o, VERDICT_RUNNING, "look-up-running",
 			     "the vendor still works on it");
-	else if (s->found && s->differs)
+	else if (page == LAST_PAGE && s->found && s->differs)
 		classify_say(o, VERDICT_DIFFERS, "look-up-differs",
 			     "the vendor holds something else under our tag");
-	else if (s->found)
+	else if (s->found && !s->refused && !s->differs)
 		classify_say(o, VERDICT_FOUND, "look-up-found",
 			     "the vendor holds it as it was sent");
 	else if (page == NEXT_PAGE && s->pages < l->profile->lookup.pages_max)
 		classify_say(o, VERDICT_MORE_PAGES, "look-up-more",
-			     "not on this page; there are more");
-	else if (page == LAST_PAGE)
+			     "not as it was sent on this page; there are more");
+	else if (page == LAST_PAGE && !s->found)
 		classify_say(o, VERDICT_ABSENT, "look-up-absent",
 			     "not among all that the vendor listed");
 	else

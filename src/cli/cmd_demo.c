@@ -148,10 +148,10 @@ static int losses_count(struct cli *cli, const struct demo_ledger *ledger,
 /* What came of the answers that left something open. */
 static const char *settled_words(const struct totals *t)
 {
-	if (moving(t))
-		return "; not all of it is settled yet.";
-	return t->count[OP_DEAD] ? "; what could not be\nsettled waits for a "
-		"person: console, panel 6 (c checks, r replays)." :
+	if (t->count[OP_DEAD])
+		return "; what could not be\nsettled waits for a person: "
+			"console, panel 6 (c checks, r replays).";
+	return moving(t) ? "; not all of it is settled yet." :
 		"; each was settled.";
 }
 
@@ -183,13 +183,14 @@ static void summary_text(struct demo *d, const struct totals *t,
 	out_printf(out, "The simulated EDC's own ledger: %zu records, %zu "
 		   "written twice, %lld lost.\n\nWhat you can do next "
 		   "(edcsync is build/edcsync until it is installed):\n"
+		   "  edcsync demo --dir %s\n"
 		   "  edcsync status -c %s/edcsync.json\n"
 		   "  edcsync list state:rejected -c %s/edcsync.json\n"
 		   "  edcsync find 1001-001 -c %s/edcsync.json\n"
 		   "  edcsync audit verify -c %s/edcsync.json\n"
 		   "Operator 'demo', password 'demo'. Remove %s when you are "
 		   "done.\n", l->records, l->doubled, (long long)lost, d->dir,
-		   d->dir, d->dir, d->dir, d->dir);
+		   d->dir, d->dir, d->dir, d->dir, d->dir);
 }
 
 static void summary_json(struct demo *d, const struct totals *t,

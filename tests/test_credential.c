@@ -80,6 +80,7 @@ static struct {
 	int told;			/* answers to a person's probe */
 	bool told_good;
 	char told_words[160];
+	char log[200];			/* the last line */
 } s;
 
 static void left(const struct effect *e)
@@ -114,6 +115,8 @@ static void on_effect(void *ctx, struct effect *e)
 		s.told++;
 		s.told_good = e->good;
 		text_set(s.told_words, sizeof(s.told_words), span_of(e->text));
+	} else if (e->kind == EFFECT_LOG) {
+		text_set(s.log, sizeof(s.log), span_of(e->text));
 	} else if (e->kind == EFFECT_OUTCOME) {
 		assert_true(e->outcome->op >= 0 && e->outcome->op <= OPS);
 		s.verdict[e->outcome->op] = e->outcome->verdict.verdict;
@@ -458,6 +461,23 @@ static void log_ins_are_counted_by_the_minute(void **state)
 	close_scene();
 }
 
+/* B045: what is no lifetime is taken for a short one, and said. */
+static void a_lifetime_that_is_none_is_told(void **state)
+{
+	(void)state;
+	open_scene(VAULT, OAUTH);
+	send(1);
+	answer(last(true), 200, "{\"access_token\": \"A\", \"token_type\": "
+	       "\"Bearer\", \"expires_in\": \"3600abc\"}");
+	assert_non_null(strstr(s.log, "no number of seconds"));
+	sent_under("Bearer A");
+	answer(last(false), 200, DONE);
+	pass(290000);
+	send(2);			/* renewed ahead of five minutes */
+	assert_int_equal(s.log_ins, 2);
+	close_scene();
+}
+
 /* Tokens that serve one request each: thirty of them in any minute. */
 static void tokens_are_counted_by_the_minute(void **state)
 {
@@ -621,6 +641,7 @@ int main(void)
 		cmocka_unit_test(idle_sessions_are_not_tried),
 		cmocka_unit_test(sessions_are_renewed_ahead),
 		cmocka_unit_test(log_ins_are_counted_by_the_minute),
+		cmocka_unit_test(a_lifetime_that_is_none_is_told),
 		cmocka_unit_test(tokens_are_counted_by_the_minute),
 		cmocka_unit_test(too_many_log_ins_wait_and_then_halt),
 		cmocka_unit_test(a_locked_account_is_not_tried_again),

@@ -51,6 +51,8 @@ static void lifetimes_are_read_with_care(void **state)
 			  lifetimes[i].body);
 		check_row(t.odd_lifetime == lifetimes[i].odd, "%s",
 			  lifetimes[i].body);
+		check_row(!strstr(t.why, "no number") != lifetimes[i].odd,
+			  "%s: not said: %s", lifetimes[i].body, t.why);
 		buf_wipe(&t.token);
 	}
 }

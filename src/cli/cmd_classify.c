@@ -4,6 +4,7 @@
  */
 #include "cli/command.h"
 #include "core/classify.h"
+#include "core/lookup.h"
 #include "core/timefmt.h"
 
 #include <errno.h>
@@ -70,8 +71,13 @@ static int take_kind(struct cli *cli, struct classify_call *call)
 {
 	const char *text = cli_text(cli, "kind");
 	static const enum attempt_kind known[] = {ATTEMPT_SEND, ATTEMPT_POLL,
+						  ATTEMPT_LOOK_UP,
 						  ATTEMPT_PROBE};
 
+	if (text && !call->in.profile->lookup.present &&
+	    !strcmp(text, attempt_kind_name(ATTEMPT_LOOK_UP)))
+		return cli_usage(cli, "the profile %s has no look-up",
+				 out_safe(&cli->out, call->in.profile->name));
 	for (size_t k = 0; text && k < ARRAY_SIZE(known); k++) {
 		if (!strcmp(attempt_kind_name(known[k]), text)) {
 			call->kind = known[k];
@@ -79,8 +85,8 @@ static int take_kind(struct cli *cli, struct classify_call *call)
 		}
 	}
 	if (text)
-		return cli_usage(cli, "--kind is send, poll or probe, not '%s'",
-				 out_safe(&cli->out, text));
+		return cli_usage(cli, "--kind is send, poll, look_up or probe, "
+				 "not '%s'", out_safe(&cli->out, text));
 	return -1;
 }
 
@@ -168,6 +174,8 @@ static void print_json(struct out *out, const struct verdict_out *v)
 	text_or_null(out, "do", v->todo);
 	say_int(out, "retry_after_ms", v->retry_after_ms,
 		v->retry_after_ms >= 0);
+	out_bool(out, "paces_endpoint", v->paces_endpoint);
+	out_text(out, "layer", layer_name(v->layer));
 	text_or_null(out, "job_id", v->job_id);
 	text_or_null(out, "poll_url", v->poll_url);
 	text_or_null(out, "vendor_correlation_id", v->vendor_id);
@@ -197,9 +205,20 @@ static const char *verdict_means(enum verdict v)
 		[VERDICT_PARTIAL] = "some of it was refused; the end",
 		[VERDICT_LOOK] = "refused because it exists already; a "
 			"look-up tells whether that is ours",
+		[VERDICT_FOUND] = "it is there as it was sent; the end",
+		[VERDICT_RUNNING] = "the vendor's job is watched",
+		[VERDICT_DIFFERS] = "something else is there under our tag; "
+			"a person decides",
+		[VERDICT_SEVERAL] = "it is there more than once; a person "
+			"decides",
+		[VERDICT_ABSENT] = "it is not there; whether that proves "
+			"anything, the profile and the time say",
+		[VERDICT_INCONCLUSIVE] = "it tells nothing; looked up again",
+		[VERDICT_MORE_PAGES] = "the next page is asked for",
 	};
 
-	return words[v] ? words[v] : "only a look-up answers so";
+	assert(words[v]);
+	return words[v];
 }
 
 static void print_text(struct cli *cli, const struct verdict_out *v)
@@ -221,7 +240,8 @@ static void print_text(struct cli *cli, const struct verdict_out *v)
 			   halt_reason_words(v->halt));
 	if (v->retry_after_ms >= 0) {
 		duration_text(v->retry_after_ms, wait);
-		out_printf(out, "  wait   %s, as the vendor told\n", wait);
+		out_printf(out, "  wait   %s, as the vendor told%s\n", wait,
+			   v->paces_endpoint ? "; the whole endpoint" : "");
 	}
 	if (v->job_id[0])
 		out_printf(out, "  job    %s\n", out_safe(out, v->job_id));
@@ -230,6 +250,18 @@ static void print_text(struct cli *cli, const struct verdict_out *v)
 			   out_safe(out, v->items));
 	if (v->poll_url[0])
 		out_printf(out, "  poll   %s\n", out_safe(out, v->poll_url));
+}
+
+/* A payload that is not given compares as one without fields. */
+static void look_up(struct cli *cli, struct classify_call *call,
+		    struct verdict_out *v)
+{
+	const char *op_id = cli_text(cli, "op-id");
+	struct lookup_state state = {0};
+
+	lookup_read(&call->in, op_id ? op_id : "", call->in.payload.p ?
+		    call->in.payload : SPAN("{}"), NULL, &call->answer,
+		    &state, v);
 }
 
 int cmd_classify(struct cli *cli)
@@ -243,6 +275,8 @@ int cmd_classify(struct cli *cli)
 			classify_poll(&call->in, &call->answer, true, 0, v);
 		else if (call->kind == ATTEMPT_SEND)
 			classify_send(&call->in, &call->answer, v);
+		else if (call->kind == ATTEMPT_LOOK_UP)
+			look_up(cli, call, v);
 		else
 			classify_probe(&call->in, &call->answer, v);
 		if (cli->json)

@@ -77,6 +77,9 @@ static void keep_lifetime(struct token_answer *out, double seconds)
 	out->odd_lifetime = !(seconds >= 0 && seconds <= LIFETIME_S_MAX);
 	out->lifetime_ms = out->odd_lifetime ? ODD_LIFETIME_MS :
 		(int64_t)seconds * 1000;
+	if (out->odd_lifetime)
+		why(out, "granted for a time that is no number of seconds; "
+		    "five minutes are taken", (struct span){NULL, 0});
 }
 
 void token_lifetime(struct token_answer *out, struct span text)

@@ -407,6 +407,10 @@ void cred_answer(struct engine_world *w, struct transfer *t,
 		credential_granted(p->config, buf_span(&ta.token), &header);
 		ready(w, p, &header);
 		c->throttled = 0;
+		if (ta.odd_lifetime)
+			world_log(w, p, "%s: %s",
+				  credential_asks(&p->config->credential),
+				  ta.why);
 		c->once = ta.lifetime_ms == 0;
 		if (ta.lifetime_ms > 0)
 			c->renew_ms = token_renew_ms(c->got_ms,

@@ -201,6 +201,17 @@ def the_dry_run_says_the_same():
         got = h.json("classify", "--profile", path, "--status", "200",
                      "--body", body, "--payload", sent)[0]
         expect((got["verdict"], got["rule"]) == ("partial", "too-few"), got)
+        body.write_text("<Subjects><S k='U1' id='17'/></Subjects>")
+        path.write_text(json.dumps(RWS))
+        for tag, verdict in (("U1", "found"), ("U2", "absent")):
+            got = h.json("classify", "--profile", path, "--status", "200",
+                         "--body", body, "--kind", "look_up", "--op-id", tag,
+                         "--header", "RateLimit: a;r=0;t=7")[0]
+            expect((got["verdict"], got["rule"], got["paces_endpoint"]) ==
+                   (verdict, "look-up-" + verdict, True), got)
+        said = h.command("classify", "--profile", "castor", "--status", "200",
+                         "--kind", "look_up", codes=(64, 2))
+        expect("no look-up" in said.stderr, said)
         path.write_text('{"profile": "x", "version": 1,\n"rules": [\n'
                         '{"name": "q", "verdict": "commit", "if": '
                         '{"xpath": "/o:a", "exists": true}}]}')

@@ -274,10 +274,17 @@ static void a_poll_stays_within_the_origin(void **state)
 				 SPAN(""), &ids, &b.error));
 	assert_string_equal(b.r.url, "https://h/api/studies/jobs/1");
 	request_release(&b.r);
-	assert_false(request_poll(&b.r, &b.e, &b.op, "B", "http://h/jobs/1",
+	assert_false(request_poll(&b.r, &b.e, &b.op, "", "http://h/jobs/1",
 				  SPAN(""), &ids, &b.error));
+	assert_non_null(strstr(buf_text(&b.error), "another host"));
 	request_release(&b.r);
 	buf_clear(&b.error);
+	/* a job with a name is asked for at home, by the template */
+	assert_true(request_poll(&b.r, &b.e, &b.op, "B", "http://h/jobs/1",
+				 SPAN(""), &ids, &b.error));
+	assert_string_equal(b.r.url, "https://h/api/jobs/B");
+	assert_int_equal(b.error.len, 0);
+	request_release(&b.r);
 	assert_false(request_poll(&b.r, &b.e, &b.op, "", NULL, SPAN(""), &ids,
 				  &b.error));
 	assert_non_null(strstr(buf_text(&b.error), "neither a job id"));

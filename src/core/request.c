@@ -606,8 +606,9 @@ bool request_poll(struct request *r, const struct endpoint_config *e,
 		  const struct request_ids *ids, struct buf *error)
 {
 	const struct profile *p = e->profile;
+	bool by_id = job_id && job_id[0] && p->poll.url;
 	char *sent_to = NULL;
-	bool ok;
+	bool ok = false;
 
 	r->method = xstrdup("GET");
 	r->write = false;
@@ -615,8 +616,13 @@ bool request_poll(struct request *r, const struct endpoint_config *e,
 		ok = send_address(e, op, &sent_to, error) &&
 			foreign(e, sent_to, poll_url, &r->url, error);
 		free(sent_to);
-	} else if (job_id && job_id[0] && p->poll.url) {
+	}
+	/* Gateways let addresses of inner hosts through: the job has a name. */
+	if (!ok && by_id) {
+		buf_clear(error);
 		ok = job_address(e, op, job_id, &r->url, error);
+	} else if (poll_url && poll_url[0]) {
+		/* said */
 	} else {
 		buf_adds(error, "the vendor gave neither a job id nor an "
 			 "address to ask");

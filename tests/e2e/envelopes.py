@@ -221,6 +221,43 @@ def the_dry_run_says_the_same():
                'prefix "o"' in text, said.returncode, text)
 
 
+def a_job_is_asked_for_where_its_answer_says():
+    """An address in the body, resolved and kept at home; where it is another
+    host's, the job's name and the profile's template, if there is a name."""
+    jobs = dict(RWS, profile="jobs", send={"path": "/records"}, rules=[
+        {"name": "queued", "verdict": "poll", "if": {"status": [202]},
+         "take": {"poll_url": {"json": "/links/self"},
+                  "job_id": {"json": "/job"}}}],
+        poll={"url": "{base_url}/jobs/{job_id}", "word": {"json": "/status"},
+              "done": ["done"]})
+    elsewhere = []
+    for said, target in (({"links": {"self": "run/7"}}, "/api/run/7"),
+                         ({"links": {"self": "/run/7"}, "job": "J/1"},
+                          "/run/7"),
+                         ({"links": {"self": "ELSE"}, "job": "J/1"},
+                          "/api/jobs/J%2F1"),
+                         ({"links": {"self": "ELSE"}}, None),
+                         ({"job": "J/1"}, "/api/jobs/J%2F1")):
+        with House() as h:
+            other = h.vendor(lambda r: elsewhere.append(r) or answer())
+            text = json.dumps(said).replace("ELSE", other.url + "/run/7")
+            v = h.vendor(lambda r: answer(202, text) if r.method == "POST"
+                         else answer(200, {"status": "done"}))
+            h.endpoint("edc", v, profile=profile(h, jobs),
+                       base_url=v.url + "/api", poll={"budget_ms": 400},
+                       credential={"kind": "bearer", "token_file":
+                                   h.secret("token", "t0ken")})
+            submit(h, record("U1", {"a": 1}))
+            run(h)
+            expect(not elsewhere, said, "was followed elsewhere")
+            expect(len(v.sends()) == 1, said, "resubmitted")
+            expect([r.target for r in v.polls()] ==
+                   ([target] if target else []), said,
+                   [r.target for r in v.polls()])
+            expect(h.states() == {"committed" if target else "unwatched": 1},
+                   said, h.states())
+
+
 def ids_lead_from_an_attempt_to_the_vendor_and_back():
     """One correlation id and trace an operation, one request id and span an
     attempt; the vendor's own id where it is one, also of a cut answer."""
@@ -272,5 +309,6 @@ if __name__ == "__main__":
          refused_items_are_named_and_nothing_goes_twice,
          counts_know_what_was_sent,
          a_word_that_nobody_knows_is_no_success,
+         a_job_is_asked_for_where_its_answer_says,
          ids_lead_from_an_attempt_to_the_vendor_and_back,
          the_dry_run_says_the_same, jobs=2)

@@ -52,7 +52,8 @@ void script_scenes_free(struct script_scenes *s)
 	free(s);
 }
 
-static void wrong(struct run *r, const char *fmt, ...)
+static void PRINTF_LIKE(2, 3)
+wrong(struct run *r, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -174,8 +174,8 @@ static const char *const to_third[] = {
 	"ALTER TABLE error_group DROP COLUMN absent",
 	"ALTER TABLE error_group DROP COLUMN partly",
 	"ALTER TABLE error_group DROP COLUMN back",
-	"CREATE INDEX operation_group ON operation(group_id, op)"
-	" WHERE state >= 7 AND state <= 8",
+	("CREATE INDEX operation_group ON operation(group_id, op)"
+	 " WHERE state >= 7 AND state <= 8"),
 	"PRAGMA user_version = 3",
 	"DELETE FROM schema_history WHERE version > 3",
 };

@@ -378,7 +378,7 @@ static void b098_commands_write_no_attack(void **state)
 	static const char *const commands[] = {
 		"status", "list --limit 40 state:dead,rejected,unwatched",
 		"list --limit 40 state:queued,waiting,polling,sending",
-		"show " SCENE_STAR, "find 1001-014", "audit list",
+		("show " SCENE_STAR), "find 1001-014", "audit list",
 		"audit verify", "unclear list", "operator list",
 	};
 	static char edcsync[4096];

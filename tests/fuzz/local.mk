@@ -77,8 +77,11 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/profile/tag \
 	tests/fuzz/corpus/profile/words \
 	tests/fuzz/corpus/answer/created \
+	tests/fuzz/corpus/answer/cut-head \
 	tests/fuzz/corpus/answer/items \
 	tests/fuzz/corpus/answer/levels \
+	tests/fuzz/corpus/answer/limits \
+	tests/fuzz/corpus/answer/link \
 	tests/fuzz/corpus/answer/looked \
 	tests/fuzz/corpus/answer/polled \
 	tests/fuzz/corpus/answer/queued \

@@ -229,6 +229,6 @@ tests_test_terminal_SOURCES += tests/world.c tests/world.h
 tests_test_terminal_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_terminal_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(VTERM_CFLAGS)
 tests_test_terminal_LDADD = libscene.a $(VT_LIBS) $(UI_LIBS) $(TEST_LIBS)
-tests/test_terminal.log: edcsync$(EXEEXT)
+EXTRA_tests_test_terminal_DEPENDENCIES = edcsync$(EXEEXT)
 endif
 EXTRA_DIST += tests/screens

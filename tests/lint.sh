@@ -79,6 +79,12 @@ for h in $(find src store ui -name '*.h'); do
     found "$h does not compile alone: $out"
 done
 
+# a rule for the log of a test program takes automake's own rule away, and the
+# test never runs (scripts have suffix rules)
+out=$(grep -nE '^tests/[a-z_/]*\.log:' tests/local.mk tests/fuzz/local.mk \
+  ui/local.mk store/local.mk src/*/local.mk | grep -v 'test_docs\.log')
+[ -z "$out" ] || found "$out  (a test that never runs)"
+
 # a file of the house is in the build
 for f in $(find src store ui -name '*.[ch]'); do
   grep -qF "$f" src/*/local.mk store/local.mk ui/local.mk || found "$f: in no local.mk"

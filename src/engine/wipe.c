@@ -4,10 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a long block the beginning: the head of a request, the secret field that
+ * stands in front of a body, a token's answer. Wiping 64 KiB of upload buffer
+ * to its end cost 3 % of an attempt. */
+enum { WIPE_BYTES_MAX = 8192 };
+
 void wipe_free(void *p)
 {
-	if (p)
-		explicit_bzero(p, malloc_usable_size(p));
+	if (p) {
+		size_t n = malloc_usable_size(p);
+
+		explicit_bzero(p, n < WIPE_BYTES_MAX ? n : WIPE_BYTES_MAX);
+	}
 	free(p);
 }
 

@@ -31,7 +31,7 @@ static void things_make(size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct thing *t = &things[i];
 
-		snprintf(t->id, sizeof(t->id), "id%04zu", i);
+		snprintf(t->id, sizeof(t->id), "id%04u", (unsigned)i);
 		t->version = 1;
 		t->size = (int)(n - i);
 		t->odd = i % 100 == 1;

@@ -334,7 +334,7 @@ static void groups_need_number_and_signature(void **state)
 	(void)state;
 	people(ROLE_MANAGER);
 	for (int i = 0; i < 51; i++) {
-		char subject[8];
+		char subject[16];
 
 		snprintf(subject, sizeof(subject), "U%d", i);
 		add(subject, VERDICT_RETRY);

@@ -6,10 +6,16 @@
 #ifndef EDCSYNC_TESTS_ACTS_WORLD_H
 #define EDCSYNC_TESTS_ACTS_WORLD_H
 
+/* Asked by every lane while the test moves it on. */
 static int64_t world_now(void *ctx)
 {
 	(void)ctx;
-	return stub.now;
+	return __atomic_load_n(&stub.now, __ATOMIC_RELAXED);
+}
+
+static void world_later(int64_t by_ms)
+{
+	__atomic_fetch_add(&stub.now, by_ms, __ATOMIC_RELAXED);
 }
 
 static int world_offset(void *ctx, int64_t at_ms)

@@ -95,7 +95,7 @@ static void settle(void)
 
 static void tick(void)
 {
-	stub.now += 1000;
+	world_later(1000);
 	session_tick(stub.session, stub.now);
 	settle();
 }
@@ -668,10 +668,10 @@ static void an_idle_console_locks(void **state)
 	act_on(DO_REPLAY, id);
 	sign_in();
 	keys("<Esc>");
-	stub.now += room.config->policy.idle_lock_ms - 1;
+	world_later(room.config->policy.idle_lock_ms - 1);
 	session_tick(stub.session, stub.now);
 	assert_false(session_locked(stub.session));
-	stub.now++;
+	world_later(1);
 	session_tick(stub.session, stub.now);
 	assert_true(session_locked(stub.session));
 	act_on(DO_REPLAY, id);
@@ -682,7 +682,7 @@ static void an_idle_console_locks(void **state)
 	keys("secret<Enter>");
 	assert_false(session_locked(stub.session));
 	assert_string_equal(session_id(stub.session), "jd");
-	stub.now += room.config->policy.idle_lock_ms;
+	world_later(room.config->policy.idle_lock_ms);
 	session_tick(stub.session, stub.now);
 	keys("<S-Tab><C-u>ms<Tab>secret<Enter>");
 	assert_false(session_locked(stub.session));
@@ -741,10 +741,10 @@ static void any_keys_on_any_act(void **state)
 			acts_undo(&stub);
 		}
 		some_key();
-		stub.now += dice(1000);
+		world_later(dice(1000));
 		session_touch(stub.session, stub.now);
 		if (!dice(500))
-			stub.now += room.config->policy.idle_lock_ms;
+			world_later(room.config->policy.idle_lock_ms);
 		session_tick(stub.session, stub.now);
 		stub.status.engine = dice(3) > 0;
 		if (dice(2))

@@ -114,4 +114,4 @@ uninstall-hook:
 # The pictures of README (make screenshots).
 EXTRA_DIST += share/screenshots/attempts.svg \
 	share/screenshots/inspector.svg share/screenshots/overview.svg \
-	share/screenshots/rejected.svg
+	share/screenshots/dead.svg

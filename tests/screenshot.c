@@ -29,8 +29,8 @@ static const struct picture {
 } pictures[] = {
 	{ "overview", 100, 28, "1", "down, probe in", 60000 },
 	{ "attempts", 100, 28, "2", "On the wire  1", 60000 },
-	{ "rejected", 100, 28, "7", "validation_failed", 60000 },
-	{ "inspector", 100, 28, "2 / 'attempts>=3 Enter = G = Enter = ]",
+	{ "dead", 100, 28, "6", "maybe", 60000 },
+	{ "inspector", 100, 28, "2 / 'attempts>=3 Space 'status:504 Enter = Enter = ]",
 	  "may have been written", 30000 },
 };
 

@@ -86,13 +86,14 @@ tests_test_operator_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_operator_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_act
 TESTS += tests/test_act
-tests_test_act_SOURCES = tests/test_act.c tests/room.h
+tests_test_act_SOURCES = tests/test_act.c tests/act_room.h tests/room.h
 tests_test_act_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_act_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_act_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_act_list
 TESTS += tests/test_act_list
-tests_test_act_list_SOURCES = tests/test_act_list.c tests/room.h
+tests_test_act_list_SOURCES = tests/test_act_list.c tests/act_room.h \
+	tests/room.h
 tests_test_act_list_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_act_list_LDADD = $(STORE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_needs

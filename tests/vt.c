@@ -123,6 +123,18 @@ static void new_screen(struct vt *vt)
 	vterm_screen_reset(vt->screen, 1);
 }
 
+/* A test whose own input is closed would get a pipe there, and the child's
+ * terminal would be laid over it. */
+static void standard_ones_open(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	while (fd >= 0 && fd <= STDERR_FILENO)
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 void vt_start(struct vt *vt, const struct vt_start *s)
 {
 	struct winsize size = {0};
@@ -133,6 +145,7 @@ void vt_start(struct vt *vt, const struct vt_start *s)
 	vt->cols = s->cols ? s->cols : 80;
 	size.ws_row = (unsigned short)vt->rows;
 	size.ws_col = (unsigned short)vt->cols;
+	standard_ones_open();
 	if (pipe2(up, O_CLOEXEC) < 0 || pipe2(down, O_CLOEXEC) < 0)
 		die("pipe");
 	fflush(NULL);

@@ -256,6 +256,95 @@ static void limits_may_stand_in_several_fields(void **state)
 	}
 }
 
+/* t is optional (RL-1); how long the window is, the policy says. */
+static void a_limit_without_an_end_waits_for_its_window(void **state)
+{
+	static const struct {
+		const char *limit, *policy;
+		int64_t wait_ms;
+	} row[] = {
+		{"\"a\";r=0", "\"a\";q=100;w=60, \"b\";q=9;w=900", 60000},
+		{"\"a\";r=0;t=3", "\"a\";q=100;w=60", 3000},
+		{"\"a\";r=1", "\"a\";q=100;w=60", -1},
+		{"\"a\";r=0", "\"b\";q=100;w=60", -1},
+		{"\"a\";r=0", "\"a\";q=100;w=-60", -1},
+		{"\"a\";r=0", "100;w=60", -1},
+	};
+	struct classify_in in = {.profile = generic, .method = "POST"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct header head[] = {
+			{SPAN("RateLimit"), span_of(row[i].limit)},
+			{SPAN("RateLimit-Policy"), span_of(row[i].policy)},
+		};
+		struct answer a = {.status = 201, .headers = head,
+				   .headers_n = 2};
+		struct verdict_out v;
+
+		classify_send(&in, &a, &v);
+		check_row(v.retry_after_ms == row[i].wait_ms, "%zu: %lld", i,
+			  (long long)v.retry_after_ms);
+	}
+}
+
+/* RL-4: seconds, milliseconds, instants in numbers and in words. */
+static void a_reset_is_read_by_its_unit(void **state)
+{
+	enum { NOW_S = 1795960800 };	/* 2026-11-29T14:00:00Z */
+	static const struct {
+		char unit;
+		const char *reset, *date;
+		int64_t wait_ms;
+	} row[] = {
+		{'d', "Sun, 29 Nov 2026 14:00:30 GMT", NULL, 30000},
+		{'d', "Sunday, 29-Nov-26 14:00:30 GMT", NULL, 30000},
+		{'d', "2026-11-29T14:00:30Z", NULL, 30000},
+		{'d', "2026-11-29T15:00:30.250+01:00", NULL, 30250},
+		{'d', "2026-11-29 14:00:30", NULL, 30000},
+		{'d', "Sun Nov 29 2026 15:00:30 GMT+0100 (CET)", NULL, 30000},
+		{'d', "Sun Nov 29 2026 09:00:30 GMT-0500", NULL, 30000},
+		{'d', "Sun, 29 Nov 2026 13:00:00 GMT", NULL, -1},	/* past */
+		{'d', "Sun, 31 Nov 2026 14:00:30 GMT", NULL, -1},
+		{'d', "Sun Nov 29 2026 15:00:30 GMT", NULL, -1},
+		{'d', "30", NULL, -1}, {'d', "", NULL, -1},
+		{'d', "soon", NULL, -1},
+		/* by the clock of who wrote it */
+		{'d', "2026-11-29T14:00:30Z",
+		 "Sun, 29 Nov 2026 14:00:20 GMT", 10000},
+		{'e', "1795960830", "Sun, 29 Nov 2026 14:00:20 GMT", 10000},
+		{'a', "2026-11-29T14:00:30Z", NULL, 30000},
+		{'a', "Sun, 29 Nov 2026 14:00:30 GMT", NULL, 30000},
+		{'a', "1795960830", NULL, 30000}, {'a', "30", NULL, 30000},
+		{'a', "1795960830000", NULL, 30000}, {'a', "soon", NULL, -1},
+		{'s', "2026-11-29T14:00:30Z", NULL, -1},
+		{'e', "2026-11-29T14:00:30Z", NULL, -1},
+		{'m', "30", NULL, 30},
+	};
+	char unit = generic->rate.unit;
+	struct classify_in in = {.profile = generic, .method = "POST",
+				 .now_ms = NOW_S * INT64_C(1000)};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct header head[] = {
+			{SPAN("X-RateLimit-Remaining"), SPAN("0")},
+			{SPAN("X-RateLimit-Reset"), span_of(row[i].reset)},
+			{SPAN("Date"), span_of(row[i].date ? row[i].date :
+					       "")},
+		};
+		struct answer a = {.status = 201, .headers = head,
+				   .headers_n = row[i].date ? 3 : 2};
+		struct verdict_out v;
+
+		generic->rate.unit = row[i].unit;
+		classify_send(&in, &a, &v);
+		check_row(v.retry_after_ms == row[i].wait_ms, "%zu: %lld", i,
+			  (long long)v.retry_after_ms);
+	}
+	generic->rate.unit = unit;
+}
+
 /* Vendors 3.8: a charset that nobody named, and bytes that are no UTF-8. */
 static void json_in_another_charset_is_read(void **state)
 {
@@ -418,6 +507,8 @@ int main(void)
 		cmocka_unit_test(no_value_reaches_the_verdict),
 		cmocka_unit_test(hostile_ids_are_dropped),
 		cmocka_unit_test(limits_may_stand_in_several_fields),
+		cmocka_unit_test(a_limit_without_an_end_waits_for_its_window),
+		cmocka_unit_test(a_reset_is_read_by_its_unit),
 		cmocka_unit_test(json_in_another_charset_is_read),
 		cmocka_unit_test(a_probe_that_hears_a_word_is_good),
 		cmocka_unit_test(a_costly_answer_concludes_nothing),

@@ -22,6 +22,8 @@ libcore_a_SOURCES = \
 	src/core/classify_default.c \
 	src/core/classify_poll.c \
 	src/core/classify_wait.c \
+	src/core/ratelimit.h \
+	src/core/ratelimit.c \
 	src/core/lookup.h \
 	src/core/lookup.c \
 	src/core/request.h \

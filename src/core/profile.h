@@ -281,7 +281,8 @@ struct profile {
 	bool conflict_is_in_progress;	/* 409 under our own key */
 	struct {
 		char *limit, *remaining, *reset;	/* header names */
-		/* a auto, s seconds, m milliseconds, e epoch seconds */
+		/* a auto, s seconds, m milliseconds, e epoch seconds,
+		 * d date */
 		char unit;
 	} rate;
 	char *delay_header;		/* milliseconds to wait, or NULL */

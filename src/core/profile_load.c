@@ -83,7 +83,8 @@ static bool read_mode(struct profile_load *l, uint32_t node, void *at)
 
 static bool read_unit(struct profile_load *l, uint32_t node, void *at)
 {
-	static const char *const words[] = {"auto", "s", "ms", "epoch"};
+	static const char *const words[] = {"auto", "s", "ms", "epoch",
+					   "date"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (!json_string_is(l->doc, node, words[i]))
@@ -91,7 +92,8 @@ static bool read_unit(struct profile_load *l, uint32_t node, void *at)
 		*(char *)at = words[i][0];
 		return true;
 	}
-	profile_error(l, node, "auto, s, ms or epoch was expected");
+	profile_error(l, node, "auto, s, ms, epoch or date was "
+		      "expected");
 	return false;
 }
 

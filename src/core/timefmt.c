@@ -386,6 +386,45 @@ bool time_http(struct span s, int64_t now_ms, int64_t *ms)
 	return true;
 }
 
+/* Sun Nov 06 1994 08:49:37 GMT+0100 (Central European Standard Time): what
+ * JavaScript prints, here and there sent as it is (RL-4). */
+static bool date_of_script(struct cursor c, int64_t *ms)
+{
+	struct civil t = {0};
+	int day, month, hours, minutes;
+	bool west;
+
+	if (!take_name(&c, days_short, &day) || !take(&c, " ") ||
+	    !take_name(&c, months, &month) || !take(&c, " ") ||
+	    !take_digits(&c, 2, &t.day) || !take(&c, " ") ||
+	    !take_digits(&c, 4, &t.year) || !take(&c, " ") ||
+	    !take_clock(&c, &t) || !take(&c, " GMT"))
+		return false;
+	t.month = month + 1;
+	west = take(&c, "-");
+	if ((!west && !take(&c, "+")) || !take_digits(&c, 2, &hours) ||
+	    !take_digits(&c, 2, &minutes) || hours > 23 || minutes > 59 ||
+	    (!at_end(&c) && !take(&c, " (")) || !civil_valid(&t))
+		return false;
+	minutes += hours * 60;
+	*ms = ms_of(&t) - (west ? -minutes : minutes) * INT64_C(60000);
+	return true;
+}
+
+bool time_date(struct span s, int64_t now_ms, int64_t *ms)
+{
+	return time_http(s, now_ms, ms) || time_parse(s, 0, ms) ||
+		date_of_script(cursor_of(s), ms);
+}
+
+int64_t time_answered(const struct answer *answer, int64_t now_ms)
+{
+	int64_t at;
+
+	return time_http(answer_header(answer, "Date"), now_ms, &at) ? at :
+		now_ms;
+}
+
 /* "120", "0.129": seconds, rounded up to a whole one; saturates. */
 static bool seconds_parse(struct span s, int64_t *ms)
 {
@@ -423,8 +462,7 @@ static int64_t wait_of(const struct answer *answer, struct span value,
 		*odd = true;
 		return 0;
 	}
-	if (!time_http(answer_header(answer, "Date"), now_ms, &from))
-		from = now_ms;
+	from = time_answered(answer, now_ms);
 	*odd = until < from;
 	return *odd ? 0 : until - from;
 }

@@ -41,6 +41,11 @@ bool time_parse_person(struct span, int64_t now_ms, int default_offset_min,
  * the century of a two-digit year: the latest that is not more than 50 years
  * ahead. */
 bool time_http(struct span, int64_t now_ms, int64_t *ms);
+/* Whatever servers write for an instant: an HTTP date, RFC 3339 (without an
+ * offset: UTC), or what JavaScript prints. */
+bool time_date(struct span, int64_t now_ms, int64_t *ms);
+/* When it was there: the answer's own Date if it tells one, else now. */
+int64_t time_answered(const struct answer *, int64_t now_ms);
 
 /*
  * The wait an answer asks for, in ms, counted from its receipt: whole

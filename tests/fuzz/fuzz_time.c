@@ -28,6 +28,11 @@ static void times_check(struct span s)
 		PROMISE(time_http(span_of(text), NOW_MS, &back));
 		PROMISE(back == ms || text[12] == '0' || text[12] == '9');
 	}
+	if (time_date(s, NOW_MS, &ms)) {
+		time_utc(ms, text);
+		PROMISE(time_date(span_of(text), 0, &back));
+		PROMISE(back == ms || text[0] == '0' || text[0] == '9');
+	}
 	if (duration_parse(s, &ms)) {
 		PROMISE(ms >= 0 && ms <= TIME_MS_MAX);
 		duration_text(ms, text);

@@ -35,6 +35,7 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/time/person \
 	tests/fuzz/corpus/time/rfc3339 \
 	tests/fuzz/corpus/time/rfc850 \
+	tests/fuzz/corpus/time/script \
 	tests/fuzz/corpus/time/seconds \
 	tests/fuzz/corpus/time/utc
 
@@ -80,6 +81,7 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/answer/cut-head \
 	tests/fuzz/corpus/answer/items \
 	tests/fuzz/corpus/answer/levels \
+	tests/fuzz/corpus/answer/dictionary \
 	tests/fuzz/corpus/answer/limits \
 	tests/fuzz/corpus/answer/link \
 	tests/fuzz/corpus/answer/looked \

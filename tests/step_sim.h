@@ -31,6 +31,7 @@ struct sim_request {
 	enum { SIM_SEND, SIM_POLL, SIM_LOOK, SIM_TOKEN, SIM_HEALTH,
 	       SIM_KINDS } kind;
 	int op;				/* index, -1 none */
+	int64_t leave_ms;		/* its connection is up; 0 it left */
 	int64_t act_ms;			/* the vendor acts on it; 0 = never */
 	int64_t answer_ms;
 	bool orphan;			/* nobody waits for the answer */
@@ -49,6 +50,7 @@ struct sim {
 	/* A scripted vendor: may change what was decided. NULL: chance. */
 	void (*script)(struct sim *, struct sim_request *);
 	int asked[SIM_KINDS], left_out;	/* requests so far; free use */
+	int64_t connect_ms;		/* of all but the first connection */
 	uint64_t random, seed;
 	struct clock_now now;
 	struct config *config;

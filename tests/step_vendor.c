@@ -247,11 +247,11 @@ static void decide(struct sim *s, struct sim_request *r)
 		s->token_good++;	/* revoked */
 }
 
-/* What must hold whenever a request leaves. */
-static void check_start(struct sim *s, const struct sim_request *r)
+/* What must hold when a request is started, and when it leaves: the
+ * connection for it may have taken a while. */
+static void check_gates(struct sim *s, const struct sim_request *r)
 {
 	const struct endpoint_state *st = engine_state(s->world, r->place);
-	struct sim_op *o;
 
 	if (r->kind == SIM_TOKEN)
 		return;
@@ -259,6 +259,12 @@ static void check_start(struct sim *s, const struct sim_request *r)
 	MUST(s, !s->told_paused[r->place]);
 	MUST(s, st->halt == HALT_NONE);
 	MUST(s, st->circuit.state != CIRCUIT_OPEN);
+}
+
+static void check_order(struct sim *s, const struct sim_request *r)
+{
+	struct sim_op *o;
+
 	if (r->op < 0)
 		return;
 	o = &s->op[r->op];
@@ -272,6 +278,16 @@ static void check_start(struct sim *s, const struct sim_request *r)
 	o->sends++;
 }
 
+static void leaves(struct sim *s, struct sim_request *r)
+{
+	r->leave_ms = 0;
+	check_gates(s, r);
+	decide(s, r);
+	if (s->script)
+		s->script(s, r);
+	show(s, "leaves", r);
+}
+
 void vendor_start(struct sim *s, const struct effect *e)
 {
 	struct sim_request *r = s->wire;
@@ -283,13 +299,16 @@ void vendor_start(struct sim *s, const struct effect *e)
 	r->place = e->endpoint;
 	r->token = token_of(e->request);
 	read_request(s, r, e->request);
-	check_start(s, r);
+	check_gates(s, r);
+	check_order(s, r);
 	if (r->op >= 0)
 		s->op[r->op].in_flight++;
-	decide(s, r);
-	if (s->script)
-		s->script(s, r);
-	show(s, "start", r);
+	if (s->faults && sim_one_in(s, 4))
+		r->leave_ms = s->now.utc_ms + sim_between(s, 1, 200);
+	else if (s->connect_ms && r > s->wire)
+		r->leave_ms = s->now.utc_ms + s->connect_ms;
+	else
+		leaves(s, r);
 }
 
 /* ---- answers ------------------------------------------------------------ */
@@ -368,6 +387,10 @@ void vendor_wire(struct sim *s)
 	for (struct sim_request *r = s->wire; r < s->wire + SIM_WIRE_MAX; r++) {
 		if (!r->transfer && !r->orphan)
 			continue;
+		if (r->leave_ms > s->now.utc_ms)
+			continue;
+		if (r->leave_ms)
+			leaves(s, r);
 		if (r->act_ms && r->act_ms <= s->now.utc_ms) {
 			r->act_ms = 0;
 			vendor_acts(s, r);
@@ -385,7 +408,10 @@ void vendor_cut(struct sim *s, struct effect *e)
 {
 	for (struct sim_request *r = s->wire; r < s->wire + SIM_WIRE_MAX; r++)
 		if (r->transfer == e->transfer) {
-			e->left = r->left;
+			e->left = r->left && !r->leave_ms;
+			if (e->left && e->unless_left)
+				return;
+			show(s, "off", r);
 			if (r->op >= 0)
 				s->op[r->op].in_flight--;
 			r->transfer = 0;

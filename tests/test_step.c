@@ -677,6 +677,39 @@ static void a_clock_step_shortens_no_wait(void **state)
 	leave(s);
 }
 
+static void count_and_wait_ten(struct sim *s, struct sim_request *r)
+{
+	if (s->left_out++)
+		return;
+	answer(r, 429);
+	r->retry_after_s = 10;
+}
+
+/* "Wait" is read while three others wait for their connections yet: nothing
+ * of theirs leaves, and no attempt of theirs is used. */
+static void a_wait_takes_back_what_has_not_left(void **state)
+{
+	struct sim *s = scene(count_and_wait_ten);
+	struct op op;
+
+	(void)state;
+	s->connect_ms = 500;
+	for (int i = 0; i < 4; i++)
+		sim_add(s, SIM_NATURAL, i * 2, 1);
+	while (engine_on_wire(s->world) < 4)
+		sim_turn(s);
+	go(s, 5000);
+	assert_int_equal(s->left_out, 1);
+	assert_int_equal(engine_in_flight(s->world), 0);
+	assert_int_equal(in_state(s, OP_QUEUED), 3);
+	look(s, "natural-2-1", &op);
+	assert_int_equal(op.attempts, 0);
+	op_release(&op);
+	go(s, 20000);
+	assert_int_equal(in_state(s, OP_COMMITTED), 4);
+	leave(s);
+}
+
 static void never(struct sim *s, struct sim_request *r)
 {
 	(void)s;
@@ -757,6 +790,7 @@ int main(void)
 		cmocka_unit_test(without_reads_one_operation_probes),
 		cmocka_unit_test(a_closed_circuit_has_dead_letters_looked_up),
 		cmocka_unit_test(a_clock_step_shortens_no_wait),
+		cmocka_unit_test(a_wait_takes_back_what_has_not_left),
 		cmocka_unit_test(stop_withdraws_and_cuts),
 		cmocka_unit_test(intents_go_ahead_of_the_wire),
 		cmocka_unit_test(nothing_lost_nothing_twice),

@@ -633,10 +633,12 @@ static void cancel_tells_whether_it_left(void **state)
 	start(w, 1, &c, &q, &r);
 	start(w, 2, &c, &never, &r);
 	assert_int_equal(wire_in_flight(w), 2);
-	assert_false(wire_cancel(w, 2));
+	assert_false(wire_cancel(w, 2, true));
 	while (strcmp(wire_phase(w, 1), "wait") != 0)
 		wire_run(w, 100);
-	assert_true(wire_cancel(w, 1));
+	assert_true(wire_cancel(w, 1, true));
+	assert_int_equal(wire_in_flight(w), 1);
+	assert_true(wire_cancel(w, 1, false));
 	assert_int_equal(wire_in_flight(w), 0);
 	assert_null(wire_phase(w, 1));
 	assert_false(r.done);

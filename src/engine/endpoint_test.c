@@ -179,7 +179,7 @@ void test_ask(struct testing *t, const struct request *r,
 			struct answer a = {.transport = TRANSPORT_CUT,
 					   .error = "interrupted"};
 
-			wire_cancel(t->wire, 1);
+			wire_cancel(t->wire, 1, false);
 			text_set(t->barred, sizeof(t->barred),
 				 SPAN("interrupted"));
 			worst(t, TEST_END_FAILED);

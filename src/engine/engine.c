@@ -89,7 +89,7 @@ static void on_effect(void *ctx, struct effect *f)
 		start_transfer(e, f);
 		break;
 	case EFFECT_CANCEL:
-		f->left = wire_cancel(e->wire, f->transfer);
+		f->left = wire_cancel(e->wire, f->transfer, f->unless_left);
 		break;
 	case EFFECT_OUTCOME:
 		e->unshown = true;

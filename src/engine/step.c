@@ -273,6 +273,7 @@ static void on_control(struct engine_world *w, struct place *p,
 		       const struct endpoint_control *c)
 {
 	control_copy(&p->control, c);
+	p->recall = place_paused(w, p);
 	if (c->resume_seq > p->state.resume_seen)
 		halt_resume(w, p);
 }
@@ -400,6 +401,8 @@ void engine_step(struct engine_world *w, struct clock_now now,
 	w->effect_ctx = ctx;
 	for (size_t i = 0; i < n; i++)
 		take(w, &e[i]);
+	for (size_t i = 0; i < w->places; i++)
+		send_recall(w, &w->place[i]);
 	for (size_t i = 0; i < w->places; i++) {
 		struct place *p = &w->place[i];
 

@@ -84,6 +84,7 @@ struct effect {
 	const char *text;
 	int64_t request_id;
 	bool good, urgent;
+	bool unless_left;		/* CANCEL: what has left stays on */
 	bool left;			/* CANCEL, answered by the receiver: its
 					 * first byte may have left */
 };

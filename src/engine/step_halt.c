@@ -24,7 +24,7 @@ void halt_set(struct engine_world *w, struct place *p, enum halt_reason why,
 	s->halt_op = op;
 	text_set(s->halt_why, sizeof(s->halt_why), span_of(words));
 	p->others_through = false;
-	p->dirty = true;
+	p->dirty = p->recall = true;
 	world_log(w, p, "halted: %s", halt_reason_words(why));
 }
 
@@ -112,6 +112,8 @@ static void probe_read(struct engine_world *w, struct place *p)
 				  halt_reason_words(p->state.halt));
 	else if (w->stopping || place_paused(w, p))
 		halt_probe_answer(w, p, false, "paused, or the engine stops");
+	else if (p->state.gate.paced_until_ms > w->now.utc_ms)
+		halt_probe_answer(w, p, false, "the vendor asked to wait");
 	else if (cred_usable(w, p))
 		read_health(w, p, false);
 	else if (cred_waits(w, p))
@@ -324,7 +326,7 @@ void halt_pace(struct engine_world *w, struct place *p,
 		halt_set(w, p, HALT_VENDOR_WAIT, add_ms(now, wait), 0, v->why);
 	gate_pace(&p->state.gate, p->config, add_ms(now, wait), now);
 	p->last_pace_ms = now;
-	p->dirty = true;
+	p->dirty = p->recall = true;
 }
 
 static void judge_good(struct engine_world *w, struct place *p,
@@ -398,7 +400,7 @@ void halt_circuit(struct engine_world *w, struct place *p,
 	if (circuit_outcome(c, &p->config->circuit, t->generation,
 			    t->intent ? t->intent->op.op : 0, t->probe, v,
 			    w->now.utc_ms)) {
-		p->dirty = true;
+		p->dirty = p->recall = true;
 		world_log(w, p, "circuit %s", circuit_state_name(c->state));
 	}
 	if (!t->probe && t->kind != ATTEMPT_PROBE)

@@ -10,6 +10,13 @@
  */
 #define PAGE_WAIT_MAX_MS 60000
 
+void look_park(struct place *p, struct transfer *t)
+{
+	assert(!t->parked && t->page.len);
+	t->parked = true;
+	p->parked++;
+}
+
 /* To be asked for when its turn comes; false: it cannot be. */
 static bool park(struct engine_world *w, struct transfer *t,
 		 const struct verdict_out *v)
@@ -28,8 +35,7 @@ static bool park(struct engine_world *w, struct transfer *t,
 	t->token_version = p->cred.version;
 	buf_clear(&t->page);
 	buf_adds(&t->page, v->next_page);
-	t->parked = true;
-	p->parked++;
+	look_park(p, t);
 	halt_pace(w, p, v);
 	return true;
 }

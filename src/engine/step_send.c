@@ -84,18 +84,61 @@ void send_withdraw_all(struct engine_world *w, struct place *p)
 	assert(p->ready_n == 0);
 }
 
-/* Not before: the vendor's wait, a person, a halt, an open circuit. What is
- * durable and unsent goes back rather than waiting in memory. */
+/* Not before: the vendor's wait, a person, a halt. */
+static bool held(const struct engine_world *w, const struct place *p)
+{
+	return p->state.halt != HALT_NONE || place_paused(w, p) ||
+	       p->state.gate.paced_until_ms > w->now.utc_ms;
+}
+
+static bool shut(const struct engine_world *w, const struct place *p)
+{
+	return held(w, p) || p->state.circuit.state == CIRCUIT_OPEN;
+}
+
+/* What is durable and unsent goes back rather than waiting in memory. */
 static bool barred(const struct engine_world *w, const struct place *p,
 		   const struct intent *in)
 {
-	if (w->stopping || p->state.halt != HALT_NONE || place_paused(w, p))
-		return true;
-	if (p->state.gate.paced_until_ms > w->now.utc_ms)
+	if (w->stopping || held(w, p))
 		return true;
 	if (in->probe)
 		return p->state.circuit.state != CIRCUIT_PROBING;
 	return circuit_allows(&p->state.circuit, p->config->max_in_flight) == 0;
+}
+
+static void recall(struct engine_world *w, struct place *p,
+		   struct transfer *t)
+{
+	struct effect e = {.kind = EFFECT_CANCEL, .transfer = t->id,
+			   .endpoint = t->endpoint, .unless_left = true};
+
+	w->effect(w->effect_ctx, &e);
+	if (e.left)
+		return;
+	if (t->page.len)
+		look_park(p, t);
+	else if (t->intent)
+		send_take_back(w, t);
+	else
+		answer_cut(w, t, TRANSPORT_CUT, false,
+			   "the endpoint was stopped before it left");
+}
+
+void send_recall(struct engine_world *w, struct place *p)
+{
+	bool due = p->recall;
+
+	p->recall = false;
+	if (!due || !shut(w, p))
+		return;
+	for (size_t i = 0; i < w->transfers; i++) {
+		struct transfer *t = w->transfer[i];
+
+		if (t && &w->place[t->endpoint] == p && !t->parked &&
+		    t->kind != ATTEMPT_CREDENTIAL)
+			recall(w, p, t);
+	}
 }
 
 /* Room on the wire and in the rate, now? */

@@ -180,7 +180,6 @@ static struct slot *slot_get(struct wire *w)
 
 	if (s) {
 		w->idle = s->next;
-		s->next = NULL;
 		return s;
 	}
 	s = xcalloc(1, sizeof(*s));
@@ -210,7 +209,7 @@ static void drop_secrets(struct slot *s)
 /* Ready for another request; keeps the handle and the buffers' capacity. */
 static void slot_put(struct slot *s)
 {
-	assert(s->id > 0 && s->wire->in_flight > 0);
+	assert(s->id && s->wire->in_flight > 0);
 	SET(s->easy, CURLOPT_HTTPHEADER, NULL);
 	if (s->form == FORM_BODY)
 		SET(s->easy, CURLOPT_POSTFIELDS, NULL);
@@ -586,7 +585,7 @@ static void finish(struct slot *s, CURLcode code)
 {
 	struct header header[HEADERS_MAX];
 	struct answer a = {0};
-	int us[WIRE_PHASES];
+	int us[WIRE_PHASES], id = s->id;
 	long status = 0;
 
 	curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -603,12 +602,13 @@ static void finish(struct slot *s, CURLcode code)
 		a.transport = TRANSPORT_TRUNCATED;
 	a.body = buf_span(&s->body);
 	a.received_ms = s->wire->reaped_ms;
+	s->id = -1;		/* may be another's while this is told */
 	if (a.transport != TRANSPORT_OK)
 		a.error = s->resend ? "the connection died; a second sending "
 				      "was refused"
 			: s->too_large ? "the answer is larger than allowed"
 			: s->error[0] ? s->error : curl_easy_strerror(code);
-	s->done(s->ctx, s->id, &a, us);
+	s->done(s->ctx, id, &a, us);
 	slot_put(s);
 }
 
@@ -705,7 +705,7 @@ void wire_start(struct wire *w, const struct wire_start *in,
 	}
 }
 
-bool wire_cancel(struct wire *w, int id)
+bool wire_cancel(struct wire *w, int id, bool unless_left)
 {
 	struct slot *s = slot_find(w, id);
 	struct slot **p = &w->failed;
@@ -713,6 +713,8 @@ bool wire_cancel(struct wire *w, int id)
 
 	assert(id > 0 && s);
 	sent = s->sent;
+	if (sent && unless_left)
+		return true;
 	if (s->refused == CURLE_OK) {
 		curl_multi_remove_handle(w->multi, s->easy);
 	} else {

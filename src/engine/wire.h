@@ -67,9 +67,10 @@ void wire_free(struct wire *);
 /* Never fails: trouble arrives as an answer in a later run. */
 void wire_start(struct wire *, const struct wire_start *, wire_done_fn *,
 		void *ctx);
-/* Takes it off; `done` is not called. Returns whether its first byte may
- * have left. An unknown id is a bug and stops the program. */
-bool wire_cancel(struct wire *, int id);
+/* Takes it off, and `done` is not called; unless_left: only if it returns
+ * false. Returns whether its first byte may have left. An unknown id is a bug
+ * and stops the program. */
+bool wire_cancel(struct wire *, int id, bool unless_left);
 int wire_in_flight(const struct wire *);
 /* "dns", "tcp", "tls" (nothing left yet), "wait" (sent), "recv"; NULL: no
  * such id. */

@@ -83,6 +83,8 @@ struct place {				/* one endpoint */
 	int ready_n;
 	int ready_probes;		/* of ready_n */
 	int on_wire;			/* transfers of operations */
+	bool recall;			/* it was just stopped or paced: what
+					 * has not left is taken back */
 	int looking;			/* of which look-ups: each reserves a
 					 * send for its resend */
 	int parked;			/* of which wait for their next page */
@@ -146,6 +148,9 @@ void send_pump(struct engine_world *, struct place *);
 /* Off the wire before its first byte left: withdrawn as if never started. */
 void send_take_back(struct engine_world *, struct transfer *);
 void send_withdraw_all(struct engine_world *, struct place *);
+/* What stands on the wire, but waits for its connection yet, goes back when
+ * the endpoint is barred: by the vendor's wait, a person, a halt, a circuit. */
+void send_recall(struct engine_world *, struct place *);
 /* Builds the request of an operation's transfer (again, for a page). */
 bool send_build(struct engine_world *, struct transfer *,
 		const char *next_page, struct buf *error);
@@ -180,6 +185,8 @@ void halt_circuit(struct engine_world *, struct place *,
 /* True: another page is to be asked for, no outcome yet. */
 bool look_answer(struct engine_world *, struct transfer *,
 		 const struct answer *, struct verdict_out *);
+/* One that was about to ask for its next page waits for its turn again. */
+void look_park(struct place *, struct transfer *);
 /* Asks for the pages whose turn has come. */
 void look_pump(struct engine_world *, struct place *);
 

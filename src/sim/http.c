@@ -25,10 +25,11 @@
 #define POOL_MAX 256
 #define POOLED_BYTES_MAX (256u << 10)
 
-/* One open connection, for resets. */
+/* One open connection, for resets, and for what it was told. */
 struct link {
 	struct link *next, **at;
 	int fd;
+	int64_t told_until_ms;
 };
 
 enum phase { READING, HELD, READY, GONE };
@@ -133,10 +134,21 @@ static struct span query(struct MHD_Connection *c, const char *name)
 						   name));
 }
 
+/* That of an open connection; libmicrohttpd keeps it with it. */
+static struct link *link_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info;
+
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	return info ? info->socket_context : NULL;
+}
+
 static struct sim_request read_request(const struct request *r)
 {
 	struct MHD_Connection *c = r->connection;
+	struct link *l = link_of(c);
 	struct sim_request q = {
+		.told_until_ms = l ? &l->told_until_ms : NULL,
 		.method = span_of(r->method), .path = span_of(r->url),
 		.authorization = header(c, "Authorization"),
 		.key = header(c, "Idempotency-Key"),

@@ -100,7 +100,7 @@ void scenario_init(struct scenario *s)
 {
 	*s = (struct scenario){
 		.name = "plain", .profile = "generic-rest", .seed = 1,
-		.keys = true, .keep_payloads = true, .early_grace_ms = 100,
+		.keys = true, .keep_payloads = true,
 		.oauth = {
 			.client_id = "demo", .client_secret = "demo-secret",
 			.expires_in = "3600", .lifetime_ms = 3600000

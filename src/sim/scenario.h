@@ -11,7 +11,7 @@
  * Fields of a scenario (all optional): name, title, about, seed, profile
  * (whose dialect is spoken: the names of shipped profiles), clock (start |
  * first_request), keys (true), forget_keys_ms (0 = never), list_lag_ms,
- * page_items (0 = all on one page), delay_ms, early_grace_ms, keep_payloads,
+ * page_items (0 = all on one page), delay_ms, keep_payloads,
  * auth (none | oauth2 | basic | session | form_token; the last two where the
  * vendor has them), oauth2, rules.
  *
@@ -142,7 +142,6 @@ struct scenario {
 	bool keys, keep_payloads;
 	enum sim_auth auth;
 	int64_t forget_keys_ms, list_lag_ms, page_items, delay_ms;
-	int64_t early_grace_ms;
 	struct sim_oauth oauth;
 	struct sim_rule *rule;		/* owned */
 	size_t rules;

@@ -502,7 +502,6 @@ static const struct field scenario_fields[] = {
 	INT(scenario, "list_lag_ms", list_lag_ms, 0, MS_MAX),
 	INT(scenario, "page_items", page_items, 0, 1000000),
 	INT(scenario, "delay_ms", delay_ms, 0, MS_MAX),
-	INT(scenario, "early_grace_ms", early_grace_ms, 0, MS_MAX),
 	OTHER("profile"), OTHER("seed"), OTHER("clock"), OTHER("auth"),
 	OTHER("oauth2"), OTHER("rules"), OTHER("about"),
 	{0}

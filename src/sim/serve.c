@@ -50,7 +50,6 @@ void sim_release(struct sim *sim)
 static void start_clock(struct sim *sim, int64_t now_ms)
 {
 	sim->began_ms = sim->scenario.clock_first_request ? -1 : now_ms;
-	sim->paused_from_ms = sim->paused_until_ms = 0;
 	sim->tokens = (struct sim_tokens){0};
 }
 
@@ -421,12 +420,8 @@ static void note_pause(struct sim *sim, const struct sim_request *q,
 	if (pause_ms <= 0)
 		return;
 	if ((status == 429 || status == 503) && w->kind != SIM_TOKEN) {
-		if (q->now_ms + pause_ms <= sim->paused_until_ms)
-			return;
-		if (q->now_ms >= sim->paused_until_ms)
-			sim->paused_from_ms = q->now_ms +
-				sim->scenario.early_grace_ms;
-		sim->paused_until_ms = q->now_ms + pause_ms;
+		if (q->told_until_ms)
+			*q->told_until_ms = q->now_ms + pause_ms;
 	} else if (w->record && w->kind != SIM_TOKEN) {
 		ledger_record_at(&sim->ledger, w->record)->not_before_ms =
 			q->now_ms + pause_ms;
@@ -529,8 +524,7 @@ static void serve_data(struct sim *sim, const struct sim_request *q,
 	w.kind = read_kind(sim, q);
 
 	sim->count.requests[w.kind]++;
-	if (q->now_ms >= sim->paused_from_ms &&
-	    q->now_ms < sim->paused_until_ms)
+	if (q->told_until_ms && q->now_ms < *q->told_until_ms)
 		sim->count.early++;
 	if (!door_open(sim, q, a))
 		return;

@@ -33,6 +33,11 @@ struct sim_request {
 	bool q_post_odm;		/* ?PostODMClinicalData is there */
 	struct span body;
 	int64_t now_ms, utc_ms;		/* monotonic; UTC */
+	/* Until when this connection was told to wait: kept by http.c with
+	 * it; NULL: nobody counts. Whoever sends another request on it has
+	 * read the answer that said so: what comes before then is early, on
+	 * however slow a machine. */
+	int64_t *told_until_ms;
 };
 
 struct sim_header {
@@ -77,7 +82,6 @@ struct sim {
 	struct sim_tokens tokens;
 	struct sim_counts count;
 	int64_t began_ms;	/* of the scenario's clock; -1 not yet */
-	int64_t paused_from_ms, paused_until_ms;
 	bool seed_given;		/* --seed wins over scenarios */
 	uint64_t seed;
 	const char *profile_given;	/* --profile does, too; NULL none */

@@ -5,6 +5,7 @@ in a temporary folder that is removed unless KEEP=1. Nothing here sleeps: it
 waits on conditions, with a bound.
 """
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import pty
 import select
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -281,6 +283,29 @@ def one_for_each(house, ledger, where=""):
                o["op_id"])
         expect(held[o["op_id"]]["payload_sha256"] == o["sent_sha256"],
                where, "other bytes there:", o["op_id"])
+
+
+def waits_kept(house, sim, where=""):
+    """Nobody who was told to wait came before. By the simulator: no request
+    on a connection that had been told (the next one on it shows that it was
+    read). By the program's own times: none began in the second, the least of
+    waits, after a 429 had come in; times of its own clock, so that it does
+    not matter how long anything lay unread."""
+    summary = sim.summary()
+    expect(not summary["early"], where, "before Retry-After:",
+           summary["early"])
+    store = sqlite3.connect("file:%s?mode=ro" % (house.dir / "edcsync.db"),
+                            uri=True)
+    with contextlib.closing(store):
+        hasty = store.execute(
+            "SELECT p.finished_ms, a.started_ms, a.kind, a.op FROM attempt p "
+            "JOIN attempt a ON a.endpoint = p.endpoint AND "
+            "a.started_ms > p.finished_ms AND "
+            "a.started_ms < p.finished_ms + 1000 "
+            "WHERE p.status = 429 AND p.transport = 0 AND p.kind != 4 AND "
+            "a.kind != 4").fetchall()       # 4: log-ins, another endpoint
+    expect(not hasty, where, "began while the endpoint had to wait:",
+           hasty[:3])
 
 
 def subset(n, path=None):

@@ -23,6 +23,12 @@ static const struct {
 	 "{\"arm\":(blinded),\"token\":(secret)}"},
 	{"{\"a/b\":1,\"status\":{\"x\":1}}",
 	 "{\"a/b\":1,\"status\":{\"x\":***}}"},
+	/* A key with an escape, an index, a star that is any of both. */
+	{"{\"\\u0061/b\":1,\"a~1b\":2}", "{\"\\\\u0061/b\":1,\"a~1b\":***}"},
+	{"{\"items\":{\"x\":{\"code\":7,\"d\":{\"code\":8}}}}",
+	 "{\"items\":{\"x\":{\"code\":7,\"d\":{\"code\":***}}}}"},
+	{"{\"items\":[[{\"code\":7}]],\"item\":1,\"itemss\":2}",
+	 "{\"items\":[[{\"code\":***}]],\"item\":***,\"itemss\":***}"},
 	/* A sentence where a word belongs. */
 	{"{\"status\":\"no Jane Roe\"}", "{\"status\":***}"},
 	{"{\"status\":\"no\\tJane\"}", "{\"status\":***}"},

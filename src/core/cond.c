@@ -15,11 +15,14 @@ static bool starts_folded(struct span s, const char *prefix)
 
 static bool equal_text(struct span s, const char *text, bool fold)
 {
-	size_t n = strlen(text);
+	size_t n;
 
+	if (!s.n)			/* of most items, and of many words */
+		return !text[0];
+	n = strlen(text);
 	if (s.n != n)
 		return false;
-	return fold ? !n || !strncasecmp(s.p, text, n) : span_is(s, text);
+	return fold ? !strncasecmp(s.p, text, n) : !memcmp(s.p, text, n);
 }
 
 bool text_list_has(const struct text_list *list, struct span word, bool fold)

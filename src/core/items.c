@@ -1,4 +1,5 @@
 #include "core/items.h"
+#include "core/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +70,9 @@ enum fate { TAKEN, REFUSED, UNCLEAR };
 static enum fate fate_of(const struct item_level *level,
 			 const struct cond_world *w)
 {
-	struct buf word = BUF_INIT;
+	struct buf scratch = BUF_INIT;
 	enum fate fate = TAKEN;
+	struct span word;
 
 	if (level->by == ITEM_REFUSED)
 		return REFUSED;
@@ -78,14 +80,13 @@ static enum fate fate_of(const struct item_level *level,
 		return TAKEN;
 	if (level->by == ITEM_BY_COND)
 		return cond_holds(&level->refused_if, w) ? REFUSED : TAKEN;
-	sources_find(&level->status, w, &word);
-	if (text_list_has(&level->failed, buf_span(&word), level->fold))
+	word = sources_see(&level->status, w, &scratch);
+	if (text_list_has(&level->failed, word, level->fold))
 		fate = REFUSED;
-	else if (level->taken.n && !text_list_has(&level->taken,
-						  buf_span(&word),
-						  level->fold))
+	else if (level->taken.n &&
+		 !text_list_has(&level->taken, word, level->fold))
 		fate = UNCLEAR;
-	buf_release(&word);
+	buf_release(&scratch);
 	return fate;
 }
 

@@ -2,18 +2,33 @@
 #include "core/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_BYTES_MAX 66		/* a word of 64, quoted */
 
+/* What is left of a pattern below the node that its beginning led to; "":
+ * this node is the one. */
+struct live {
+	const char *rest;
+	enum { SHOWN, SECRET, BLINDED } what;
+};
+
 /* Walking a document and writing it without its values. */
 struct masking {
-	const struct profile *profile;
 	const struct json *doc;
 	struct buf *out;
-	struct buf pointer;		/* of the node, RFC 6901 escaped */
 	size_t out_max;			/* stop writing beyond this */
 	int indent;			/* -1: on one line */
+	struct live *live;		/* a stack: each node's above those of
+					 * the node around it */
+	size_t live_n, live_max;
+	struct buf segment;		/* scratch */
+};
+
+/* Of the patterns that one node has to do with. */
+struct frame {
+	size_t from, to;
 };
 
 /* Into what was reserved; most pieces are a few bytes long. */
@@ -28,34 +43,48 @@ static inline void put(struct buf *out, const char *p, size_t n)
 	out->p[out->len] = 0;
 }
 
-static bool listed(const struct text_list *list, struct span pointer)
+static void add_live(struct masking *m, const char *rest, int what)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		const char *pattern = list->v[i];
-
-		/* Most differ in their first letter. */
-		if (pointer.n > 1 && pattern[0] && pattern[1] != '*' &&
-		    pattern[1] != pointer.p[1])
-			continue;
-		if (pointer_matches(pattern, pointer))
-			return true;
+	if (m->live_n == m->live_max) {
+		m->live_max = m->live_max ? 2 * m->live_max : 32;
+		m->live = xrealloc(m->live, m->live_max * sizeof(*m->live));
 	}
-	return false;
+	m->live[m->live_n].rest = rest;
+	m->live[m->live_n++].what = what;
+}
+
+static void add_list(struct masking *m, const struct text_list *list, int what)
+{
+	for (size_t i = 0; i < list->n; i++)
+		add_live(m, list->v[i], what);
+}
+
+static struct frame all_patterns(struct masking *m, const struct profile *p)
+{
+	if (p) {
+		add_list(m, &p->show, SHOWN);
+		add_list(m, &p->secret, SECRET);
+		add_list(m, &p->blinded, BLINDED);
+	}
+	return (struct frame){0, m->live_n};
+}
+
+static void masking_release(struct masking *m)
+{
+	free(m->live);
+	buf_release(&m->segment);
 }
 
 /* NULL = may show; else what stands in its place. */
-static const char *cover(const struct masking *m, bool scalar)
+static const char *cover(const struct masking *m, struct frame f, bool scalar)
 {
-	const struct profile *p = m->profile;
-	struct span at = buf_span(&m->pointer);
+	int what = -1;
 
-	if (p && p->blinded.n && listed(&p->blinded, at))
-		return "(blinded)";
-	if (p && p->secret.n && listed(&p->secret, at))
-		return "(secret)";
-	if (!scalar || (p && listed(&p->show, at)))
-		return NULL;
-	return "***";
+	for (size_t i = f.from; i < f.to; i++)
+		if (!m->live[i].rest[0] && (int)m->live[i].what > what)
+			what = m->live[i].what;
+	return what == BLINDED ? "(blinded)" : what == SECRET ? "(secret)" :
+		what == SHOWN || !scalar ? NULL : "***";
 }
 
 static void newline(struct masking *m, int depth)
@@ -67,35 +96,61 @@ static void newline(struct masking *m, int depth)
 		buf_addc(m->out, ' ');
 }
 
-static void push(struct masking *m, uint32_t kid, bool member, int index)
+/* A key as a pointer has it (RFC 6901). */
+static struct span key_segment(struct masking *m, uint32_t kid)
 {
-	size_t from;
+	const struct json_node *n = &m->doc->node[kid];
+	struct span key = {m->doc->text + n->key, n->key_len};
+	struct buf text = BUF_INIT;
+	bool plain = !n->key_escaped;
 
-	put(&m->pointer, "/", 1);
-	if (!member) {
-		buf_addi(&m->pointer, index);
-		return;
-	}
-	from = m->pointer.len;
-	if (m->doc->node[kid].key_escaped)
-		json_key(m->doc, kid, &m->pointer);
-	else
-		put(&m->pointer, m->doc->text + m->doc->node[kid].key,
-		    m->doc->node[kid].key_len);
-	if (!memchr(m->pointer.p + from, '~', m->pointer.len - from) &&
-	    !memchr(m->pointer.p + from, '/', m->pointer.len - from))
-		return;
-	for (size_t i = from; i < m->pointer.len; i++) {
-		char c = m->pointer.p[i];
+	for (size_t i = 0; i < key.n && plain; i++)
+		plain = key.p[i] != '~' && key.p[i] != '/';
+	if (plain)
+		return key;
+	json_key(m->doc, kid, &text);
+	buf_clear(&m->segment);
+	for (size_t i = 0; i < text.len; i++)
+		if (text.p[i] == '~' || text.p[i] == '/')
+			buf_adds(&m->segment, text.p[i] == '~' ? "~0" : "~1");
+		else
+			buf_addc(&m->segment, text.p[i]);
+	buf_release(&text);
+	return buf_span(&m->segment);
+}
 
-		if (c != '~' && c != '/')
+static struct span index_segment(struct masking *m, int index)
+{
+	buf_clear(&m->segment);
+	buf_addi(&m->segment, index);
+	return buf_span(&m->segment);
+}
+
+/* The patterns that go on below this element or member; "*" takes any. */
+static struct frame step_into(struct masking *m, struct frame f, uint32_t kid,
+			      bool member, int index)
+{
+	struct span segment = {NULL, 0};
+	size_t from = m->live_n;
+
+	for (size_t i = f.from; i < f.to; i++) {
+		const char *p = m->live[i].rest, *end;
+
+		if (*p++ != '/')
 			continue;
-		buf_addc(&m->pointer, 0);
-		memmove(m->pointer.p + i + 2, m->pointer.p + i + 1,
-			m->pointer.len - i - 2);
-		m->pointer.p[i] = '~';
-		m->pointer.p[++i] = c == '~' ? '0' : '1';
+		for (end = p; *end && *end != '/'; )
+			end++;
+		if (end != p + 1 || *p != '*') {
+			if (!segment.p)
+				segment = member ? key_segment(m, kid) :
+					index_segment(m, index);
+			if (!span_eq(segment, (struct span){p,
+						(size_t)(end - p)}))
+				continue;
+		}
+		add_live(m, end, m->live[i].what);
 	}
+	return (struct frame){from, m->live_n};
 }
 
 /* A sentence where a code or a state was expected may name a patient. */
@@ -105,9 +160,11 @@ static bool prose(struct span raw)
 		memchr(raw.p, '\\', raw.n);
 }
 
-static void masked(struct masking *m, uint32_t node, int depth);
+static void masked(struct masking *m, uint32_t node, int depth,
+		   struct frame);
 
-static void container(struct masking *m, uint32_t node, int depth)
+static void container(struct masking *m, uint32_t node, int depth,
+		      struct frame f)
 {
 	bool object = json_is(m->doc, node, JSON_OBJECT);
 	int index = 0;
@@ -116,8 +173,6 @@ static void container(struct masking *m, uint32_t node, int depth)
 	for (uint32_t kid = json_child(m->doc, node);
 	     kid != JSON_NONE && m->out->len <= m->out_max;
 	     kid = json_next(m->doc, kid), index++) {
-		size_t from = m->pointer.len;
-
 		if (index)
 			put(m->out, ",", 1);
 		newline(m, depth + 1);
@@ -128,21 +183,21 @@ static void container(struct masking *m, uint32_t node, int depth)
 			put(m->out, m->doc->text + n->key, n->key_len);
 			put(m->out, "\": ", m->indent < 0 ? 2 : 3);
 		}
-		push(m, kid, object, index);
-		masked(m, kid, depth + 1);
-		m->pointer.len = from;
-		m->pointer.p[from] = 0;
+		masked(m, kid, depth + 1,
+		       step_into(m, f, kid, object, index));
+		m->live_n = f.to;
 	}
 	if (index)
 		newline(m, depth);
 	put(m->out, object ? "}" : "]", 1);
 }
 
-static void masked(struct masking *m, uint32_t node, int depth)
+static void masked(struct masking *m, uint32_t node, int depth,
+		   struct frame f)
 {
 	bool scalar = !json_is(m->doc, node, JSON_OBJECT) &&
 		!json_is(m->doc, node, JSON_ARRAY);
-	const char *instead = cover(m, scalar);
+	const char *instead = cover(m, f, scalar);
 
 	if (m->out->len > m->out_max)
 		return;
@@ -153,7 +208,7 @@ static void masked(struct masking *m, uint32_t node, int depth)
 	else if (scalar)
 		buf_addspan(m->out, json_raw(m->doc, node));
 	else
-		container(m, node, depth);
+		container(m, node, depth, f);
 }
 
 /* Printable ASCII that no escape could be read into: the common case. */
@@ -169,8 +224,8 @@ void mask_excerpt_doc(const struct profile *profile, const struct json *doc,
 		      struct span body, char out[LIMIT_EXCERPT_BYTES + 1])
 {
 	struct buf text = BUF_INIT, shown = BUF_INIT;
-	struct masking m = {profile, doc, &text, BUF_INIT,
-			    LIMIT_EXCERPT_BYTES, -1};
+	struct masking m = {.doc = doc, .out = &text, .indent = -1,
+			    .out_max = LIMIT_EXCERPT_BYTES};
 
 	if (!doc) {
 		/* Prose may name a patient: only its kind and size show. */
@@ -182,8 +237,7 @@ void mask_excerpt_doc(const struct profile *profile, const struct json *doc,
 		return;
 	}
 	buf_reserve(&text, LIMIT_EXCERPT_BYTES + 64);
-	buf_reserve(&m.pointer, 128);
-	masked(&m, 0, 0);
+	masked(&m, 0, 0, all_patterns(&m, profile));
 	if (!plain(buf_span(&text)))
 		utf8_escape(&shown, buf_span(&text), false);
 	if (!text_set(out, LIMIT_EXCERPT_BYTES + 1,
@@ -194,7 +248,7 @@ void mask_excerpt_doc(const struct profile *profile, const struct json *doc,
 			at--;
 		memcpy(out + at, "...", 4);
 	}
-	buf_release(&m.pointer);
+	masking_release(&m);
 	buf_release(&text);
 	buf_release(&shown);
 }
@@ -214,7 +268,8 @@ void mask_payload(const struct profile *profile, struct span payload,
 {
 	struct buf text = BUF_INIT;
 	struct json doc = {0};
-	struct masking m = {profile, &doc, &text, BUF_INIT, SIZE_MAX, 2};
+	struct masking m = {.doc = &doc, .out = &text, .indent = 2,
+			    .out_max = SIZE_MAX};
 	struct span rest;
 
 	if (!json_parse(&doc, payload.p, payload.n, 0)) {
@@ -222,7 +277,7 @@ void mask_payload(const struct profile *profile, struct span payload,
 		json_release(&doc);
 		return;
 	}
-	masked(&m, 0, 0);
+	masked(&m, 0, 0, all_patterns(&m, profile));
 	/* Line by line: our own line breaks stay, foreign ones are escaped. */
 	rest = buf_span(&text);
 	while (rest.n) {
@@ -235,7 +290,7 @@ void mask_payload(const struct profile *profile, struct span payload,
 		rest.p += n + (end ? 1 : 0);
 		rest.n -= n + (end ? 1 : 0);
 	}
-	buf_release(&m.pointer);
+	masking_release(&m);
 	buf_release(&text);
 	json_release(&doc);
 }

@@ -56,10 +56,16 @@ bool place_regex(const void *regex, struct span text, regmatch_t match[2])
 void json_walk(const struct json *doc, uint32_t node, const char *pointer,
 	       node_fn *fn, void *ctx)
 {
-	const char *star = strstr(pointer, "/*");
-	struct span head = {pointer, star ? (size_t)(star - pointer) :
-			    strlen(pointer)};
+	const char *star;
+	struct span head;
 
+	if (!*pointer) {		/* as for each element of a list */
+		fn(ctx, doc, node);
+		return;
+	}
+	star = strstr(pointer, "/*");
+	head = (struct span){pointer, star ? (size_t)(star - pointer) :
+			     strlen(pointer)};
 	while (star && star[2] && star[2] != '/') {
 		star = strstr(star + 2, "/*");
 		head.n = star ? (size_t)(star - pointer) : strlen(pointer);
@@ -163,6 +169,18 @@ static bool xpath_value(const struct source *s, const struct cond_world *w,
 	return any;
 }
 
+/* A short text, looked at for each item of a list: in one pass. */
+static uint32_t json_place(const struct cond_world *w, const char *at)
+{
+	struct span pointer = {at, 0};
+	bool seek = false;
+
+	for (; at[pointer.n]; pointer.n++)
+		seek |= at[pointer.n] == '[';
+	return seek ? json_seek(w->doc, w->item, at) :
+		json_pointer(w->doc, w->item, pointer);
+}
+
 static bool source_value(const struct source *s, const struct cond_world *w,
 			 struct buf *scratch, struct span *value)
 {
@@ -170,9 +188,7 @@ static bool source_value(const struct source *s, const struct cond_world *w,
 
 	switch (s->kind) {
 	case SOURCE_JSON:
-		node = !w->doc ? JSON_NONE : strstr(s->at, "/[") ?
-			json_seek(w->doc, w->item, s->at) :
-			json_pointer(w->doc, w->item, span_of(s->at));
+		node = w->doc ? json_place(w, s->at) : JSON_NONE;
 		return node != JSON_NONE && !json_is(w->doc, node, JSON_NULL) &&
 			place_text(w->doc, node, scratch, value);
 	case SOURCE_HEADER:
@@ -232,34 +248,27 @@ bool sources_find(const struct sources *sources, const struct cond_world *w,
 	return taken;
 }
 
+struct span sources_see(const struct sources *sources,
+			const struct cond_world *w, struct buf *scratch)
+{
+	const struct source *s = sources->v;
+	struct span value;
+
+	if (sources->n == 1 && s->kind == SOURCE_JSON && !s->regex &&
+	    !s->strip)
+		return source_value(s, w, scratch, &value) ? value :
+			(struct span){NULL, 0};
+	buf_clear(scratch);
+	sources_find(sources, w, scratch);
+	return buf_span(scratch);
+}
+
 bool sources_take(const struct sources *sources, const struct answer *answer,
 		  const struct json *doc, struct buf *out)
 {
 	struct cond_world w = {.answer = answer, .doc = doc};
 
 	return sources_find(sources, &w, out);
-}
-
-bool pointer_matches(const char *pattern, struct span pointer)
-{
-	size_t i = 0;
-
-	while (*pattern) {
-		if (pattern[0] == '/' && pattern[1] == '*' &&
-		    (!pattern[2] || pattern[2] == '/')) {
-			if (i >= pointer.n || pointer.p[i] != '/')
-				return false;
-			for (i++; i < pointer.n && pointer.p[i] != '/'; )
-				i++;
-			pattern += 2;
-			continue;
-		}
-		if (i >= pointer.n || pointer.p[i] != *pattern)
-			return false;
-		pattern++;
-		i++;
-	}
-	return i == pointer.n;
 }
 
 void regex_release(void *regex)

@@ -356,9 +356,6 @@ enum body_kind { BODY_EMPTY, BODY_JSON, BODY_HTML, BODY_TEXT, BODY_XML,
 		 BODY_KIND_COUNT };
 enum body_kind answer_body_kind(const struct answer *, const struct json *);
 bool text_list_has(const struct text_list *, struct span, bool fold);
-/* Does a pointer match the pattern, in which a segment "*" stands for any
- * one segment? */
-bool pointer_matches(const char *pattern, struct span pointer);
 /* First valid value of a list of sources, appended to out. */
 bool sources_take(const struct sources *, const struct answer *,
 		  const struct json *doc, struct buf *out);

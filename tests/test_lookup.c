@@ -194,6 +194,94 @@ static void the_next_page_may_show_it(void **state)
 	profile_free(p);
 }
 
+/* A request that asks for our tag gets a short list: it is read for a second
+ * copy before the first is believed. */
+static void a_second_copy_on_the_next_page_is_seen(void **state)
+{
+#define EXACT(max) "{\"profile\": \"x\", \"version\": 1, \"lookup\": " \
+	"{\"request\": \"GET {path}?tag={op_id}\", \"items\": [\"/items\"], " \
+	"\"tag\": [\"/tag\"], \"id\": \"/id\", \"next\": \"/next\", " \
+	"\"status\": {\"json\": \"/s\"}, \"running\": [\"run\"]" max "}}"
+#define FIRST "{\"items\":[{\"tag\":\"T1\",\"id\":7}],\"next\":\"?p=2\"}"
+	static const struct {
+		const char *profile, *page[3];
+		enum verdict verdict[3];
+	} row[] = {
+		{EXACT(""), {FIRST, "{\"items\":[{\"tag\":\"T1\",\"id\":8}]}"},
+		 {VERDICT_MORE_PAGES, VERDICT_SEVERAL}},
+		{EXACT(""), {FIRST, "{\"items\":[]}"},
+		 {VERDICT_MORE_PAGES, VERDICT_FOUND}},
+		{EXACT(""), {FIRST, "{\"items\":[],\"next\":\"?p=3\"}",
+			     "{\"items\":[{\"tag\":\"T1\",\"id\":8}]}"},
+		 {VERDICT_MORE_PAGES, VERDICT_MORE_PAGES, VERDICT_SEVERAL}},
+		/* a list that goes round */
+		{EXACT(""), {FIRST, FIRST}, {VERDICT_MORE_PAGES, VERDICT_FOUND}},
+		/* not filtered at all */
+		{EXACT(""), {"{\"items\":[{\"tag\":\"T1\",\"id\":7},{\"tag\":"
+			     "\"T2\"}],\"next\":\"?p=2\"}"}, {VERDICT_FOUND}},
+		{EXACT(", \"pages_max\": 2"), {FIRST,
+			     "{\"items\":[],\"next\":\"?p=3\"}"},
+		 {VERDICT_MORE_PAGES, VERDICT_FOUND}},
+		{EXACT(", \"pages_max\": 1"), {FIRST}, {VERDICT_FOUND}},
+		{EXACT(""), {"{\"items\":[{\"tag\":\"T1\",\"id\":7,\"s\":"
+			     "\"run\"}],\"next\":\"?p=2\"}", "{\"items\":[]}"},
+		 {VERDICT_MORE_PAGES, VERDICT_RUNNING}},
+		/* a list of all: the first one is believed */
+		{PROFILE(", \"next\": \"/next\""), {FIRST}, {VERDICT_FOUND}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct profile *p = loaded(span_of(row[i].profile), "x.json");
+		struct lookup_state s = {0};
+		struct verdict_out v;
+
+		for (size_t n = 0; n < 3 && row[i].page[n]; n++)
+			check_row(look(p, row[i].page[n], "{}", NULL, &s, &v)
+				  == row[i].verdict[n], "%zu, page %zu: %s",
+				  i, n, v.rule);
+		profile_free(p);
+	}
+}
+
+/* Known by its subject alone, a document without values shows nothing; and
+ * a comparison that takes too long leaves it open. */
+static void what_cannot_be_compared_is_not_found(void **state)
+{
+	static const char text[] = "{\"profile\": \"x\", \"version\": 1, "
+		"\"lookup\": {\"request\": \"GET {path}\", \"items\": "
+		"[{\"xpath\": \"/S/T\"}], \"tag\": [{\"xpath\": \"@k\"}], "
+		"\"tag_is\": \"{subject}\", \"compare\": [{\"sent\": "
+		"\"/P/I\", \"held\": \"I\", \"by\": [\"@o\"], "
+		"\"equal\": [\"@v\"]}]}}";
+	struct profile *p = loaded(SPAN(text), "x.json");
+	struct buf sent = BUF_INIT, held = BUF_INIT;
+	struct lookup_state s = {0};
+	struct verdict_out v;
+
+	(void)state;
+	assert_int_equal(look(p, "<S><T k='T1'/></S>", "<P/>", NULL, &s, &v),
+			 VERDICT_INCONCLUSIVE);
+	assert_string_equal(v.rule, "look-up-no-values");
+	s = (struct lookup_state){0};
+	assert_int_equal(look(p, "<S><T k='T1'><I o='1' v='2'/></T></S>",
+			      "<P><I o='1' v='2'/></P>", NULL, &s, &v),
+			 VERDICT_FOUND);
+	for (int i = 0; i < 2100; i++) {
+		buf_addf(&sent, "%s<I o='%d'/>", i ? "" : "<P>", i);
+		buf_addf(&held, "%s<I o='%d'/>", i ? "" : "<S><T k='T1'>", i);
+	}
+	buf_adds(&sent, "</P>");
+	buf_adds(&held, "</T></S>");
+	s = (struct lookup_state){0};
+	assert_int_equal(look(p, buf_text(&held), buf_text(&sent), NULL, &s,
+			      &v), VERDICT_INCONCLUSIVE);
+	assert_string_equal(v.rule, "look-up-too-costly");
+	buf_release(&sent);
+	buf_release(&held);
+	profile_free(p);
+}
+
 /* RFC 8288 lets a relation be written in many ways. One that is overlooked
  * would make the last page of this one, and an absence of that. */
 static void a_next_page_is_seen_however_it_is_written(void **state)
@@ -284,6 +372,8 @@ int main(void)
 		cmocka_unit_test(pages_add_up),
 		cmocka_unit_test(one_record_on_two_pages_counts_once),
 		cmocka_unit_test(the_next_page_may_show_it),
+		cmocka_unit_test(a_second_copy_on_the_next_page_is_seen),
+		cmocka_unit_test(what_cannot_be_compared_is_not_found),
 		cmocka_unit_test(a_next_page_is_seen_however_it_is_written),
 		cmocka_unit_test(absence_by_404_only_where_the_profile_says_so),
 		cmocka_unit_test(nothing_else_rules_out),

@@ -252,16 +252,14 @@ static void print_text(struct cli *cli, const struct verdict_out *v)
 		out_printf(out, "  poll   %s\n", out_safe(out, v->poll_url));
 }
 
-/* A payload that is not given compares as one without fields. */
 static void look_up(struct cli *cli, struct classify_call *call,
 		    struct verdict_out *v)
 {
 	const char *op_id = cli_text(cli, "op-id");
 	struct lookup_state state = {0};
 
-	lookup_read(&call->in, op_id ? op_id : "", call->in.payload.p ?
-		    call->in.payload : SPAN("{}"), NULL, &call->answer,
-		    &state, v);
+	lookup_read(&call->in, op_id ? op_id : "", call->in.payload, NULL,
+		    &call->answer, &state, v);
 }
 
 int cmd_classify(struct cli *cli)

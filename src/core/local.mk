@@ -24,6 +24,8 @@ libcore_a_SOURCES = \
 	src/core/classify_wait.c \
 	src/core/ratelimit.h \
 	src/core/ratelimit.c \
+	src/core/compare.h \
+	src/core/compare.c \
 	src/core/lookup.h \
 	src/core/lookup.c \
 	src/core/request.h \
@@ -43,6 +45,7 @@ libcore_a_SOURCES = \
 	src/core/mask.c \
 	src/core/profile_cases.h \
 	src/core/profile_cases.c \
+	src/core/profile_compare.c \
 	src/core/op.c \
 	src/core/op.h \
 	src/core/settle.c \

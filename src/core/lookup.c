@@ -1,3 +1,4 @@
+#include "core/compare.h"
 #include "core/lookup.h"
 #include "core/request.h"
 #include "core/utf8.h"
@@ -6,105 +7,17 @@
 #include <string.h>
 #include <strings.h>
 
-/* Two numbers are the same when their digits are, or when both are short
- * enough that a double holds them exactly. */
-static bool number_equal(const struct json *a, uint32_t i,
-			 const struct json *b, uint32_t j)
-{
-	struct span x = json_raw(a, i), y = json_raw(b, j);
-	double p, q;
-
-	if (span_eq(x, y))
-		return true;
-	return x.n <= 15 && y.n <= 15 && json_double(a, i, &p) &&
-		json_double(b, j, &q) && !(p < q) && !(q < p);
-}
-
-static bool string_equal(const struct json *a, uint32_t i,
-			 const struct json *b, uint32_t j)
-{
-	struct buf x = BUF_INIT, y = BUF_INIT;
-	bool equal = span_eq(json_raw(a, i), json_raw(b, j));
-
-	if (!equal && (a->node[i].escaped || b->node[j].escaped)) {
-		json_string(a, i, &x);
-		json_string(b, j, &y);
-		equal = span_eq(buf_span(&x), buf_span(&y));
-	}
-	buf_release(&x);
-	buf_release(&y);
-	return equal;
-}
-
-
-static bool value_equal(const struct json *sent, uint32_t i,
-			const struct json *theirs, uint32_t j);
-
-static bool object_equal(const struct json *sent, uint32_t i,
-			 const struct json *theirs, uint32_t j)
-{
-	struct buf key = BUF_INIT;
-	bool equal = true;
-
-	for (uint32_t kid = json_child(sent, i); kid != JSON_NONE && equal;
-	     kid = json_next(sent, kid)) {
-		uint32_t other;
-
-		buf_clear(&key);
-		json_key(sent, kid, &key);
-		other = json_get(theirs, j, buf_text(&key));
-		equal = other != JSON_NONE &&
-			value_equal(sent, kid, theirs, other);
-	}
-	buf_release(&key);
-	return equal;
-}
-
-static bool array_equal(const struct json *sent, uint32_t i,
-			const struct json *theirs, uint32_t j)
-{
-	uint32_t a = json_child(sent, i), b = json_child(theirs, j);
-
-	while (a != JSON_NONE && b != JSON_NONE) {
-		if (!value_equal(sent, a, theirs, b))
-			return false;
-		a = json_next(sent, a);
-		b = json_next(theirs, b);
-	}
-	return a == JSON_NONE && b == JSON_NONE;
-}
-
-/* Depth is bounded by LIMIT_JSON_DEPTH. */
-static bool value_equal(const struct json *sent, uint32_t i,
-			const struct json *theirs, uint32_t j)
-{
-	if (json_type(sent, i) != json_type(theirs, j))
-		return false;
-	switch (json_type(sent, i)) {
-	case JSON_NUMBER:
-		return number_equal(sent, i, theirs, j);
-	case JSON_STRING:
-		return string_equal(sent, i, theirs, j);
-	case JSON_ARRAY:
-		return array_equal(sent, i, theirs, j);
-	case JSON_OBJECT:
-		return object_equal(sent, i, theirs, j);
-	case JSON_NULL:
-	case JSON_FALSE:
-	case JSON_TRUE:
-		break;
-	}
-	return true;
-}
-
 struct looking {
 	struct opened *o;
 	const struct profile *profile;
 	const char *tag, *payload_sha256;
 	struct span payload;
 	struct json sent;
-	bool sent_read;			/* tried */
+	bool sent_read;			/* tried, as JSON or as XML */
 	bool sent_ok;
+	struct xml *sent_xml;
+	bool too_costly, shows_nothing;
+	bool seen_again;		/* on this page */
 	struct lookup_state *state;
 };
 
@@ -117,6 +30,8 @@ static bool field_equal(struct looking *l, uint32_t item, const char *pointer)
 	uint32_t theirs = json_pointer(doc, base, span_of(pointer));
 	uint32_t sent;
 
+	if (!l->payload.p)
+		return true;
 	if (!l->sent_read) {
 		l->sent_read = true;
 		l->sent_ok = json_parse(&l->sent, l->payload.p, l->payload.n,
@@ -127,7 +42,7 @@ static bool field_equal(struct looking *l, uint32_t item, const char *pointer)
 	sent = json_pointer(&l->sent, 0, span_of(pointer));
 	if (sent == JSON_NONE)		/* not sent, so nothing to compare */
 		return true;
-	return theirs != JSON_NONE && value_equal(&l->sent, sent, doc, theirs);
+	return theirs != JSON_NONE && compare_json(&l->sent, sent, doc, theirs);
 }
 
 static void differs(struct looking *l, const char *pointer)
@@ -139,13 +54,11 @@ static void differs(struct looking *l, const char *pointer)
 		 span_of(pointer[0] ? pointer : "(whole)"));
 }
 
-static void compare(struct looking *l, uint32_t item)
+static void json_compare(struct looking *l, uint32_t item)
 {
 	const struct profile *p = l->profile;
 	struct buf hash = BUF_INIT;
 
-	if (!l->o->doc)			/* of XML nothing is compared */
-		return;
 	for (size_t i = 0; i < p->lookup.compare.n; i++)
 		if (!field_equal(l, item, p->lookup.compare.v[i]))
 			differs(l, p->lookup.compare.v[i]);
@@ -156,6 +69,43 @@ static void compare(struct looking *l, uint32_t item)
 	    (hash.len != 64 || strncasecmp(hash.p, l->payload_sha256, 64)))
 		differs(l, p->lookup.payload_sha256);
 	buf_release(&hash);
+}
+
+static bool names_ours(const char *template)
+{
+	return template && (strstr(template, "{op_id}") ||
+			    strstr(template, "{key}"));
+}
+
+/* Does what identifies a record name this operation, or its record alone? */
+static bool tag_is_ours(const struct profile *p)
+{
+	return !p->lookup.tag_is || names_ours(p->lookup.tag_is);
+}
+
+/* Where the record alone is known by its tag, values have to show that it is
+ * what was sent: a document without any shows nothing. */
+static void xml_compare(struct looking *l, const void *item)
+{
+	const struct compare_paths *paths = &l->profile->lookup.compare_xml;
+	bool known = l->payload.p != NULL, any = false;
+
+	if (known && paths->n && !l->sent_read) {
+		l->sent_read = true;
+		l->sent_xml = xml_open(l->payload, &l->profile->xml, NULL);
+	}
+	for (size_t i = 0; known && i < paths->n; i++) {
+		enum compared is = l->sent_xml ?
+			compare_xml(&paths->v[i], l->sent_xml, l->o->xml.xml,
+				    item) : COMPARED_DIFFERS;
+
+		any = any || is != COMPARED_NOTHING;
+		if (is == COMPARED_DIFFERS)
+			differs(l, xml_path_text(paths->v[i].sent));
+		l->too_costly = l->too_costly || is == COMPARED_TOO_COSTLY;
+	}
+	l->shows_nothing = l->shows_nothing ||
+		(paths->n && !any && !tag_is_ours(l->profile));
 }
 
 /* A record of the list, in either kind of document. */
@@ -226,21 +176,29 @@ static void found_item(struct looking *l, const struct item *item)
 	    sources_find(&l->profile->lookup.id, &w, &text))
 		classify_id(id, sizeof(id), buf_span(&text));
 	buf_release(&text);
-	if (l->state->found && id[0] && !strcmp(id, l->state->id))
+	if (l->state->found && id[0] && !strcmp(id, l->state->id)) {
+		l->seen_again = true;
 		return;
+	}
 	l->state->found++;
 	if (l->state->found == 1)
 		text_set(l->state->id, sizeof(l->state->id), span_of(id));
 	item_status(l, item, id);
-	if (!l->state->running && !l->state->refused)
-		compare(l, item->node);
+	if (l->state->running || l->state->refused)
+		return;
+	if (l->o->doc)
+		json_compare(l, item->node);
+	else
+		xml_compare(l, item->xml);
 }
 
 static void one_item(struct looking *l, const struct item *item)
 {
 	l->state->items++;
-	if (has_tag(l, item))
-		found_item(l, item);
+	if (!has_tag(l, item))
+		return;
+	l->state->ours++;
+	found_item(l, item);
 }
 
 /* Is "next" among the relations of these parameters? However it is spelled:
@@ -324,40 +282,78 @@ static enum paging paging(struct looking *l)
 	return o->out->next_page[0] ? NEXT_PAGE : LAST_PAGE;
 }
 
+/* Did the request ask for our tag, and is that all that came? */
+static bool asked_for_ours(const struct looking *l)
+{
+	const struct body_template *body = &l->profile->lookup.body;
+	bool asked = names_ours(l->profile->lookup.url);
+
+	for (size_t i = 0; i < body->n && !asked; i++)
+		asked = names_ours(body->v[i].value);
+	return asked && l->state->ours == l->state->items;
+}
+
+/* Whether what was found is the only one is still to be seen. */
+static bool may_be_another(const struct looking *l, enum paging page)
+{
+	const struct lookup_state *s = l->state;
+
+	return page == NEXT_PAGE && s->pages < l->profile->lookup.pages_max &&
+		!l->seen_again && asked_for_ours(l);
+}
+
+static void inconclusive(struct looking *l, enum paging page)
+{
+	const char *rule = page == ODD_PAGE ? "look-up-odd-page" :
+		"look-up-too-many-pages";
+	const char *why = "the list could not be read to its end";
+
+	if (l->too_costly) {
+		rule = "look-up-too-costly";
+		why = "comparing took too many steps";
+	} else if (l->shows_nothing) {
+		rule = "look-up-no-values";
+		why = "nothing that was sent can be compared";
+	}
+	classify_say(l->o, VERDICT_INCONCLUSIVE, rule, why);
+}
+
 /* One page may find it as it was sent. That the vendor refused it, or holds
  * something else, is only said by all of them: the next one may show it. */
 static void conclude(struct looking *l, enum paging page)
 {
 	struct lookup_state *s = l->state;
 	struct opened *o = l->o;
+	bool believed = s->found && !may_be_another(l, page);
 
 	o->out->complete = page == LAST_PAGE;
 	assert(page != LAST_PAGE || l->state->pages > 0);
-	if (s->found > 1)
+	if (l->too_costly || l->shows_nothing)
+		inconclusive(l, page);
+	else if (s->found > 1)
 		classify_say(o, VERDICT_SEVERAL, "look-up-several",
 			     "the vendor holds our tag more than once");
 	else if (page == LAST_PAGE && s->found && s->refused)
 		classify_say(o, VERDICT_REJECT, "look-up-refused",
 			     "the vendor shows it refused");
-	else if (s->found && s->running && !s->refused)
+	else if (believed && s->running && !s->refused)
 		classify_say(o, VERDICT_RUNNING, "look-up-running",
 			     "the vendor still works on it");
 	else if (page == LAST_PAGE && s->found && s->differs)
 		classify_say(o, VERDICT_DIFFERS, "look-up-differs",
 			     "the vendor holds something else under our tag");
-	else if (s->found && !s->refused && !s->differs)
+	else if (believed && !s->refused && !s->differs)
 		classify_say(o, VERDICT_FOUND, "look-up-found",
 			     "the vendor holds it as it was sent");
 	else if (page == NEXT_PAGE && s->pages < l->profile->lookup.pages_max)
 		classify_say(o, VERDICT_MORE_PAGES, "look-up-more",
-			     "not as it was sent on this page; there are more");
+			     s->found ? "found; the next page may hold "
+			     "another" : "not on this page; there are more");
 	else if (page == LAST_PAGE && !s->found)
 		classify_say(o, VERDICT_ABSENT, "look-up-absent",
 			     "not among all that the vendor listed");
 	else
-		classify_say(o, VERDICT_INCONCLUSIVE, page == ODD_PAGE ?
-			     "look-up-odd-page" : "look-up-too-many-pages",
-			     "the list could not be read to its end");
+		inconclusive(l, page);
 	if (o->out->verdict != VERDICT_MORE_PAGES)
 		o->out->next_page[0] = 0;
 	text_set(o->out->vendor_id, sizeof(o->out->vendor_id),
@@ -483,5 +479,6 @@ void lookup_read(const struct classify_in *in, const char *tag,
 		other_status(&l);
 	}
 	json_release(&l.sent);
+	xml_free(l.sent_xml);
 	classify_close(&o);
 }

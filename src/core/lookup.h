@@ -13,16 +13,21 @@
 /*
  * Carried over the pages of one look-up. Fixed size; start with {0}.
  *
- * Found on some page is reported at once; what later pages hold is left to
- * reconciliation, which reads them all. Items that stand on two pages,
- * because the list moved while it was read, count once (by their id).
+ * Found equal on some page ends it where the request asks for a list of all:
+ * what later pages hold is left to reconciliation, which reads them. Where
+ * the request itself asks for our tag ({op_id} or {key} in its address or
+ * body), the rest is short, and is read for a second one: to the end, to
+ * pages_max, or to a page that only shows again what was seen. Items that
+ * stand on two pages, because the list moved while it was read, count once
+ * (by their id). A page with an item of somebody else shows that nothing was
+ * filtered, whatever was asked for.
  */
 struct lookup_state {
 	int pages;
 	int found;			/* items with our tag so far */
 	bool differs;
 	bool running, refused;
-	int64_t items;			/* seen in all */
+	int64_t items, ours;		/* seen in all; with our tag */
 	char id[LIMIT_ID_BYTES + 1];	/* of the found one */
 	char job_id[LIMIT_ID_BYTES + 1];
 	char differs_at[128];		/* first pointer that differs */
@@ -31,11 +36,12 @@ struct lookup_state {
 /*
  * tag: what stands in the items of this operation: the op_id, or what the
  * profile's tag_is makes of the record (lookup_tag); NULL: it cannot be told,
- * and the look-up is inconclusive. payload: what was sent (compared fields);
+ * and the look-up is inconclusive. payload: what was sent (p NULL: not known,
+ * and nothing is compared);
  * payload_sha256: of the bytes that were sent (op.sent_sha256), NULL or "" =
- * not compared. Compared means: every value sent is there and equal, whatever
- * else the vendor adds; member order and white space do not count, digits do.
- * Of XML answers nothing is compared. Verdict is one of FOUND,
+ * not compared. What equal means, compare.h says. Where the tag is that of the
+ * record alone (tag_is without {op_id} and {key}) and values of XML are to be
+ * compared, a payload without any is INCONCLUSIVE. Verdict is one of FOUND,
  * RUNNING, DIFFERS, SEVERAL, REJECT (the vendor shows it refused), ABSENT
  * (complete and of the expected shape), MORE_PAGES (next_page set),
  * INCONCLUSIVE, PACE, REFRESH, HALT, RETRY or UNKNOWN (transport).

@@ -68,6 +68,26 @@ void item_levels_release(struct item_levels *levels)
 	*levels = (struct item_levels){0};
 }
 
+static void xpath_list_release(struct xpath_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		xml_path_free(list->v[i]);
+	free(list->v);
+	*list = (struct xpath_list){0};
+}
+
+void compare_paths_release(struct compare_paths *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		xml_path_free(list->v[i].sent);
+		xml_path_free(list->v[i].held);
+		xpath_list_release(&list->v[i].by);
+		xpath_list_release(&list->v[i].equal);
+	}
+	free(list->v);
+	*list = (struct compare_paths){0};
+}
+
 static void cond_free(struct cond *c)
 {
 	if (c)
@@ -145,6 +165,7 @@ static void lookup_release(struct profile *p)
 	text_list_release(&p->lookup.refused);
 	text_list_release(&p->lookup.gone);
 	text_list_release(&p->lookup.compare);
+	compare_paths_release(&p->lookup.compare_xml);
 	sources_release(&p->lookup.status);
 	free(p->list.method);
 	free(p->list.url);

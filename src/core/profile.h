@@ -168,6 +168,24 @@ struct body_template {
 	size_t n;
 };
 
+/* Look-ups in XML: values of the payload against values of what is held. */
+struct xpath_list {
+	struct xml_path **v;
+	size_t n;
+};
+
+struct compare_path {
+	struct xml_path *sent;		/* nodes of the payload */
+	struct xml_path *held;		/* nodes of the vendor's item */
+	struct xpath_list by;		/* from a node: which of them it is */
+	struct xpath_list equal;	/* what is compared */
+};
+
+struct compare_paths {
+	struct compare_path *v;
+	size_t n;
+};
+
 /* Credential kind session_login: how to log in, and what came of it. */
 struct login {
 	bool present;
@@ -252,6 +270,7 @@ struct profile {
 		struct text_list gone;	/* removed, archived: it differs, a
 					 * person decides (B134) */
 		struct text_list compare;	/* pointers compared to sent */
+		struct compare_paths compare_xml;
 		char *compare_under;	/* pointer in the item under which
 					 * the payload stands, or NULL */
 		char *payload_sha256;	/* pointer in the item, or NULL */
@@ -407,7 +426,7 @@ profile_read_fn profile_read_text, profile_read_pointer, profile_read_texts,
 	profile_read_item_place, profile_read_item_places;
 profile_read_fn profile_read_names, profile_read_body, profile_read_login,
 	profile_read_read_body, profile_read_levels, profile_read_xml_tag,
-	profile_read_place, profile_read_cond;
+	profile_read_place, profile_read_cond, profile_read_compare;
 /* The short form of poll items as levels. */
 void profile_poll_levels(struct profile *);
 
@@ -417,6 +436,7 @@ void text_list_release(struct text_list *);
 void header_list_release(struct header_list *);
 void item_levels_release(struct item_levels *);
 void body_template_release(struct body_template *);
+void compare_paths_release(struct compare_paths *);
 void login_release(struct login *);
 
 #endif

@@ -205,9 +205,7 @@ static void classify_case(struct running_case *c, struct verdict_out *out)
 		log_in_case(c, out);
 	else if (span_is(what, "look_up") && c->in.profile->lookup.present)
 		lookup_read(&c->in, text(c, "op_id", "OP1", &c->op_id),
-			    payload == JSON_NONE ? SPAN("{}") :
-			    c->in.payload, NULL, &c->answer,
-			    &state, out);
+			    c->in.payload, NULL, &c->answer, &state, out);
 	else
 		bad(c, member(c, "kind"), "not a kind that this profile has");
 	buf_release(&kind);

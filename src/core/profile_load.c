@@ -351,7 +351,7 @@ static const struct profile_member lookup_rows[] = {
 	{"running", profile_read_texts, AT(lookup.running)},
 	{"refused", profile_read_texts, AT(lookup.refused)},
 	{"gone", profile_read_texts, AT(lookup.gone)},
-	{"compare", read_pointers, AT(lookup.compare)},
+	{"compare", profile_read_compare, 0},
 	{"compare_under", profile_read_pointer, AT(lookup.compare_under)},
 	{"payload_sha256", profile_read_pointer, AT(lookup.payload_sha256)},
 	{"empty", profile_read_cond, AT(lookup.empty)},

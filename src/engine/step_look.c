@@ -104,6 +104,8 @@ bool look_answer(struct engine_world *w, struct transfer *t,
 	answer_classify_in(w, p, t, &in);
 	in.payload = body_payload(&in.profile->body, op,
 				  buf_span(&t->intent->payload), &payload);
+	if (!in.payload.p)		/* known, and not equal to anything */
+		in.payload = SPAN("");
 	lookup_read(&in, lookup_tag(in.profile, op, &tag), in.payload,
 		    op->sent_sha256[0] ? op->sent_sha256 : op->payload_sha256,
 		    a, &t->lookup, v);

@@ -1,6 +1,6 @@
 /*
- * An answer as any bytes: a letter for the kind (send, poll, look-up, probe,
- * token), a status, two letters for the transport, header lines, an empty
+ * An answer as any bytes: a letter for the kind (send, poll, look-up of JSON
+ * or of XML, probe, token), a status, two letters for the transport, header lines, an empty
  * line, the body. Read under the general profiles, and under one that uses
  * every word of the language.
  */
@@ -141,8 +141,13 @@ static void classify(const struct profile *p, char kind,
 	if (kind == 'p')
 		classify_poll(&in, a, a->body.n % 2, 0, &v);
 	else if (kind == 'l')
-		lookup_read(&in, "OP1", SPAN("{\"a\":{\"b\":[1,2]}}"), "00",
-			    a, &state, &v);
+		lookup_read(&in, "OP1", a->body.n % 2 ? a->body :
+			    SPAN("{\"a\":{\"b\":[1,2]}}"), "00", a, &state,
+			    &v);
+	else if (kind == 'x')
+		lookup_read(&in, "OP1", SPAN("<Form version='3'><Item oid='A' "
+			    "value='1'/><Item oid='B'><Unit>mm</Unit></Item>"
+			    "</Form>"), "00", a, &state, &v);
 	else if (kind == 'o')
 		classify_probe(&in, a, &v);
 	else

@@ -77,6 +77,7 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/profile/language \
 	tests/fuzz/corpus/profile/tag \
 	tests/fuzz/corpus/profile/words \
+	tests/fuzz/corpus/answer/compared \
 	tests/fuzz/corpus/answer/created \
 	tests/fuzz/corpus/answer/cut-head \
 	tests/fuzz/corpus/answer/items \

@@ -229,112 +229,116 @@ static int give(struct store *st, const struct op *op, struct op *out)
 	return op ? mem_op_get(st, op->op, out) : ST_NONE;
 }
 
-int mem_record_newest(struct store *st, int64_t record, struct op *out)
+/* What the slots below look for among the operations of one record. */
+struct sought {
+	int64_t record, place;
+	bool first;	/* by place; else the newest */
+	const char *method, *path, *canonical_sha256;
+};
+typedef bool holds_fn(const struct mem_op *, const struct sought *);
+
+static const struct op *one_where(struct store *st, holds_fn *holds,
+				  const struct sought *sought)
 {
 	struct mem_table *t = &ms(st)->ops;
 	const struct op *found = NULL;
-	size_t i;
 
 	store_door_read(st);
-	assert(record > 0 && out);
-	for (i = 0; i < t->n; i++) {
-		const struct op *op = &((struct mem_op *)t->rows[i])->op;
-		bool gone = op->state == OP_SUPERSEDED ||
-			    op->state == OP_DISCARDED;
+	assert(sought->record > 0);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct mem_op *row = t->rows[i];
+		const struct op *op = &row->op;
 
-		if (op->record.id != record || !newer(op, found))
-			continue;
-		if (!gone || op->flags & OP_OUTCOME_UNKNOWN)
+		if (op->record.id == sought->record && holds(row, sought) &&
+		    (!found || newer(op, found) != sought->first))
 			found = op;
 	}
-	return give(st, found, out);
+	return found;
+}
+
+static bool counts(const struct mem_op *row, const struct sought *sought)
+{
+	bool gone = row->op.state == OP_SUPERSEDED ||
+		    row->op.state == OP_DISCARDED;
+
+	(void)sought;
+	return !gone || row->op.flags & OP_OUTCOME_UNKNOWN;
+}
+
+static bool same(const struct mem_op *row, const struct sought *sought)
+{
+	return !strcmp(row->op.canonical_sha256, sought->canonical_sha256) &&
+	       !strcmp(row->op.method, sought->method) &&
+	       !strcmp(row->op.path, sought->path);
+}
+
+static bool blocks_after(const struct mem_op *row, const struct sought *sought)
+{
+	return row->op.place < sought->place && row->blocks != BLOCKS_NOTHING;
+}
+
+static bool waits_behind(const struct mem_op *row, const struct sought *sought)
+{
+	return row->op.place > sought->place &&
+	       (row->op.state == OP_QUEUED || row->op.state == OP_WAITING);
+}
+
+static bool makes_stale(const struct mem_op *row, const struct sought *sought)
+{
+	return row->op.place > sought->place &&
+	       op_makes_stale(row->op.state, row->op.flags);
+}
+
+int mem_record_newest(struct store *st, int64_t record, struct op *out)
+{
+	assert(out);
+	return give(st, one_where(st, counts,
+				  &(struct sought){.record = record}), out);
 }
 
 int mem_record_same(struct store *st, int64_t record, const char *method,
 		    const char *path, const char *canonical_sha256,
 		    struct op *out)
 {
-	struct mem_table *t = &ms(st)->ops;
-	const struct op *found = NULL;
-	size_t i;
+	const struct sought sought = {
+		.record = record, .method = method, .path = path,
+		.canonical_sha256 = canonical_sha256,
+	};
 
-	store_door_read(st);
-	assert(record > 0 && method && path && canonical_sha256 && out);
-	for (i = 0; i < t->n; i++) {
-		const struct op *op = &((struct mem_op *)t->rows[i])->op;
+	assert(method && path && canonical_sha256 && out);
+	return give(st, one_where(st, same, &sought), out);
+}
 
-		if (op->record.id == record && newer(op, found) &&
-		    !strcmp(op->canonical_sha256, canonical_sha256) &&
-		    !strcmp(op->method, method) && !strcmp(op->path, path))
-			found = op;
-	}
-	return give(st, found, out);
+static int id_where(struct store *st, holds_fn *holds,
+		    const struct sought *sought, int64_t *out)
+{
+	const struct op *found = one_where(st, holds, sought);
+
+	assert(out);
+	if (found)
+		*out = found->op;
+	return found ? ST_OK : ST_NONE;
 }
 
 int mem_record_earlier(struct store *st, int64_t record, int64_t place,
 		       int64_t *out)
 {
-	struct mem_table *t = &ms(st)->ops;
-	const struct op *found = NULL;
-	size_t i;
-
-	store_door_read(st);
-	assert(record > 0 && out);
-	for (i = 0; i < t->n; i++) {
-		const struct mem_op *row = t->rows[i];
-
-		if (row->op.record.id == record && row->op.place < place &&
-		    row->blocks != BLOCKS_NOTHING &&
-		    (!found || newer(found, &row->op)))
-			found = &row->op;
-	}
-	if (found)
-		*out = found->op;
-	return found ? ST_OK : ST_NONE;
+	return id_where(st, blocks_after, &(struct sought){
+		.record = record, .place = place, .first = true}, out);
 }
 
 int mem_record_waiting(struct store *st, int64_t record, int64_t place,
 		       int64_t *out)
 {
-	struct mem_table *t = &ms(st)->ops;
-	const struct op *found = NULL;
-	size_t i;
-
-	store_door_read(st);
-	assert(record > 0 && out);
-	for (i = 0; i < t->n; i++) {
-		const struct mem_op *row = t->rows[i];
-
-		if (row->op.record.id == record && row->op.place > place &&
-		    (row->op.state == OP_QUEUED ||
-		     row->op.state == OP_WAITING) &&
-		    (!found || newer(found, &row->op)))
-			found = &row->op;
-	}
-	if (found)
-		*out = found->op;
-	return found ? ST_OK : ST_NONE;
+	return id_where(st, waits_behind, &(struct sought){
+		.record = record, .place = place, .first = true}, out);
 }
 
 int mem_record_later(struct store *st, int64_t record, int64_t place,
 		     int64_t *out)
 {
-	struct mem_table *t = &ms(st)->ops;
-	const struct op *found = NULL;
-	size_t i;
-
-	store_door_read(st);
-	assert(record > 0 && out);
-	for (i = 0; i < t->n; i++) {
-		const struct op *op = &((struct mem_op *)t->rows[i])->op;
-
-		if (op->record.id == record && op->place > place &&
-		    op_makes_stale(op->state, op->flags) && newer(op, found))
-			found = op;
-	}
-	if (found)
-		*out = found->op;
-	return found ? ST_OK : ST_NONE;
+	return id_where(st, makes_stale, &(struct sought){
+		.record = record, .place = place}, out);
 }
 
 /* The last send of unknown outcome of one operation; moved along with a clock

@@ -45,6 +45,18 @@ void vendor_member(struct buf *out, const char *name, const char *text)
 		buf_adds(out, "null");
 }
 
+void vendor_item_digest(const struct sim *sim, uint32_t record, bool payload,
+			struct buf *out)
+{
+	(void)payload;
+	buf_adds(out, "{\"id\":\"");
+	vendor_id(record, false, out);
+	buf_adds(out, "\",");
+	vendor_member(out, "payload_sha256",
+		      ledger_record_at(&sim->ledger, record)->sha256);
+	buf_addc(out, '}');
+}
+
 void vendor_json(struct sim_answer *a, int status)
 {
 	a->status = status;

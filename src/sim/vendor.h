@@ -81,6 +81,9 @@ const char *sim_vendor_name(size_t i);	/* NULL ends */
 /* Shared. */
 void vendor_id(uint32_t record, bool job, struct buf *out);
 void vendor_member(struct buf *out, const char *name, const char *text);
+/* An item of a list that tells no more than id and digest of the payload. */
+void vendor_item_digest(const struct sim *, uint32_t record, bool payload,
+			struct buf *out);
 /* JSON with this status; the body is empty for the caller to write. */
 void vendor_json(struct sim_answer *, int status);
 void vendor_text(struct sim_answer *, int status, const char *type,

@@ -163,19 +163,6 @@ static void job(struct sim *sim, uint32_t record, struct sim_answer *a)
 	buf_addc(&a->body, '}');
 }
 
-static void item(const struct sim *sim, uint32_t record, bool payload,
-		 struct buf *out)
-{
-	const struct sim_record *r = ledger_record_at(&sim->ledger, record);
-
-	(void)payload;
-	buf_adds(out, "{\"id\":\"");
-	vendor_id(record, false, out);
-	buf_adds(out, "\",");
-	vendor_member(out, "payload_sha256", r->sha256);
-	buf_addc(out, '}');
-}
-
 static void fault(struct sim *sim, const struct sim_request *q, int status,
 		  struct sim_answer *a)
 {
@@ -209,6 +196,6 @@ const struct sim_vendor sim_oracle = {
 	.judge = judge,
 	.stored = stored,
 	.job = job,
-	.item = item,
+	.item = vendor_item_digest,
 	.fault = fault
 };

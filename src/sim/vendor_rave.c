@@ -259,19 +259,6 @@ static void job(struct sim *sim, uint32_t record, struct sim_answer *a)
 	      &a->body);
 }
 
-static void item(const struct sim *sim, uint32_t record, bool payload,
-		 struct buf *out)
-{
-	const struct sim_record *r = ledger_record_at(&sim->ledger, record);
-
-	(void)payload;
-	buf_adds(out, "{\"id\":\"");
-	vendor_id(record, false, out);
-	buf_adds(out, "\",");
-	vendor_member(out, "payload_sha256", r->sha256);
-	buf_addc(out, '}');
-}
-
 static void look(struct sim *sim, const struct sim_request *q,
 		 int64_t lag_ms, struct sim_answer *a)
 {
@@ -336,7 +323,7 @@ const struct sim_vendor sim_rave = {
 	.judge = judge,
 	.stored = stored,
 	.job = job,
-	.item = item,
+	.item = vendor_item_digest,
 	.look = look,
 	.fault = fault,
 	.open_path = "/RaveWebServices/version"

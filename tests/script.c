@@ -11,7 +11,7 @@
 #include "core/utf8.h"
 #include "world.h"
 
-enum { SCENES = 3, MATCH_MS = 5000, UPDATE_MS = 60, ENV_MAX = 8 };
+enum { SCENES = 3, MATCH_MS = 60000, UPDATE_MS = 60, ENV_MAX = 8 };
 
 struct script_scenes {
 	bool made[SCENES];
@@ -257,11 +257,14 @@ static void do_wait(struct run *r, const char *arg)
 
 static void do_clock(struct run *r, const char *arg)
 {
-	int64_t ms = (int64_t)strtol(arg, NULL, 10) * 1000;
+	int64_t ms = (int64_t)strtol(arg, NULL, 10) * 1000, seen;
 
-	__atomic_add_fetch(r->world.clock_ms, ms, __ATOMIC_RELAXED);
-	/* It looks at the clock ten times a second. */
-	vt_pump(&r->vt, 300);
+	__atomic_add_fetch(r->world.clock_ms, ms, __ATOMIC_SEQ_CST);
+	/* It looks ten times a second, and others of its threads do, too. */
+	seen = world_looks(r->world.clock_ms) + 3;
+	for (int i = 0; i < VT_LONG_MS / 10 && !r->vt.ended &&
+	     world_looks(r->world.clock_ms) < seen; i++)
+		vt_pump(&r->vt, 10);
 	rest(r, 0);
 }
 

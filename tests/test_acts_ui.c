@@ -87,7 +87,7 @@ static void settle(void)
 	struct pollfd fd = {work_fd(stub.work), POLLIN, 0};
 
 	while (work_acting(stub.work) || work_asking(stub.work)) {
-		assert_true(poll(&fd, 1, 30000) > 0);
+		assert_true(poll(&fd, 1, 120000) > 0);
 		work_done(stub.work);
 	}
 	work_done(stub.work);

@@ -191,7 +191,7 @@ static void test_ctrl_z_waits(void **state)
 	sigset_t set;
 
 	(void)state;
-	assert_true(turnstile_enter(t, 1000, &error));
+	assert_true(turnstile_enter(t, 60000, &error));
 	pthread_sigmask(SIG_SETMASK, NULL, &set);
 	assert_true(sigismember(&set, SIGTSTP));
 	turnstile_leave(t);

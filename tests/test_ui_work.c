@@ -16,7 +16,7 @@
 
 #define T0 INT64_C(1796000000000)
 
-enum { LONG_MS = 30000 };
+enum { LONG_MS = 120000 };
 
 static struct scene {
 	char dir[64], db[96], key[96], anchors[96];

@@ -20,7 +20,11 @@
 
 #include "core/utf8.h"
 
-enum { LOOK_MS = 2, LOOKS = 3, UNHEARD_MS = 1000, LAST_WORDS_MS = 20 };
+enum { LOOK_MS = 2, LOOKS = 3, UNHEARD_MS = 1000 };
+
+/* Written behind the last words of a child that ended: no terminal shows it,
+ * and when it has come, so has everything before it. */
+#define LAST_WORD "\033]vt-last\007"
 
 static int64_t now_ms(void)
 {
@@ -87,6 +91,58 @@ static const VTermScreenCallbacks callbacks = {
 	.settermprop = on_property, .movecursor = on_cursor,
 };
 
+static int child_side(const struct vt *vt, int how)
+{
+	char name[64];
+
+	if (vt->master < 0 || ptsname_r(vt->master, name, sizeof(name)))
+		return -1;
+	return open(name, how | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* What there is to be shown, and be it for the moment. */
+static bool take_bytes(struct vt *vt, int wait_ms)
+{
+	struct pollfd p = {.fd = vt->master, .events = POLLIN};
+	char bytes[16384];
+	ssize_t n;
+
+	if (vt->master < 0 || poll(&p, 1, wait_ms) <= 0)
+		return false;
+	n = read(vt->master, bytes, sizeof(bytes));
+	if (n <= 0)
+		return false;
+	buf_add(&vt->raw, bytes, (size_t)n);
+	vterm_input_write(vt->vterm, bytes, (size_t)n);
+	return true;
+}
+
+/* A terminal hands on what was written to it when it finds the time: the
+ * child's end says nothing of that. */
+static void last_words(struct vt *vt)
+{
+	const size_t n = strlen(LAST_WORD);
+	int64_t until = now_ms() + VT_LONG_MS;
+	int fd = child_side(vt, O_WRONLY);
+	size_t said = 0;
+
+	while (fd >= 0 && now_ms() < until) {
+		ssize_t w = said < n ? write(fd, LAST_WORD + said, n - said)
+				     : 0;
+
+		said += w > 0 ? (size_t)w : 0;
+		take_bytes(vt, LOOK_MS);
+		if (said < n || vt->raw.len < n ||
+		    memcmp(vt->raw.p + vt->raw.len - n, LAST_WORD, n) != 0)
+			continue;
+		vt->raw.len -= n;
+		vt->raw.p[vt->raw.len] = '\0';
+		break;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 static void take_word(struct vt *vt, const struct vt_word *w)
 {
 	if (w->what == 'b') {
@@ -97,6 +153,8 @@ static void take_word(struct vt *vt, const struct vt_word *w)
 		vt->ended = w->what == 'e';
 		vt->status = w->value;
 	}
+	if (vt->ended)
+		last_words(vt);
 }
 
 static bool hear(struct vt *vt, int wait_ms)
@@ -188,19 +246,10 @@ void vt_end(struct vt *vt)
 
 bool vt_pump(struct vt *vt, int wait_ms)
 {
-	struct pollfd p = {.fd = vt->master, .events = POLLIN};
-	char bytes[16384];
 	bool any = false;
-	ssize_t n;
 
-	while (vt->master >= 0 && poll(&p, 1, any ? 0 : wait_ms) > 0) {
-		n = read(vt->master, bytes, sizeof(bytes));
-		if (n <= 0)
-			break;
+	while (take_bytes(vt, any ? 0 : wait_ms))
 		any = true;
-		buf_add(&vt->raw, bytes, (size_t)n);
-		vterm_input_write(vt->vterm, bytes, (size_t)n);
-	}
 	if (vt->master < 0 && wait_ms > 0)
 		hear(vt, wait_ms);
 	else
@@ -260,12 +309,8 @@ static bool all_sleep(const struct vt *vt, int64_t *ran)
 /* Is there a key that nobody has read yet? */
 static bool unread_keys(const struct vt *vt)
 {
-	char name[64];
-	int n = 0, fd;
+	int n = 0, fd = child_side(vt, O_RDONLY);
 
-	if (vt->master < 0 || ptsname_r(vt->master, name, sizeof(name)))
-		return false;
-	fd = open(name, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	if (ioctl(fd, FIONREAD, &n) < 0)
@@ -281,6 +326,7 @@ bool vt_settle_for(struct vt *vt, int asleep_ms)
 
 	while (now_ms() < until) {
 		bool any = vt_pump(vt, LOOK_MS);
+		int64_t looked = now_ms();
 
 		if (vt->ended || vt->stopped)
 			return vt->stopped;
@@ -290,7 +336,7 @@ bool vt_settle_for(struct vt *vt, int asleep_ms)
 				all_sleep(vt, &seen);
 			since = now_ms();
 			looks = 0;
-		} else if (++looks >= LOOKS && now_ms() - since >= asleep_ms) {
+		} else if (++looks >= LOOKS && looked - since >= asleep_ms) {
 			return true;
 		}
 	}
@@ -340,8 +386,6 @@ bool vt_wait_end(struct vt *vt, int ms)
 
 	while (!vt->ended && now_ms() < until)
 		vt_pump(vt, LOOK_MS);
-	while (vt_pump(vt, LAST_WORDS_MS))
-		;
 	return vt->ended;
 }
 

@@ -23,7 +23,7 @@
 
 #include "core/base.h"
 
-enum { VT_LONG_MS = 30000 };
+enum { VT_LONG_MS = 120000 };
 
 struct vt_start {
 	int cols, rows;			/* 0: 80 x 24 */

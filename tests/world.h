@@ -21,6 +21,8 @@ struct world_options {
 
 /* A clock that a child shares with the test; stands at SCENE_NOW. */
 int64_t *world_clock(void);
+/* How often it was looked at. */
+int64_t world_looks(const int64_t *clock);
 
 /* For vt_start: run it with the options as ctx. Its exit status is that of
  * app_run; a sentence goes to stderr. */

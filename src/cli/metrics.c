@@ -38,6 +38,7 @@ struct metrics {
 	bool public_address;
 	int listen_fd, stop_fd;
 	int64_t rest_until_ms;		/* no accept before */
+	int64_t conn_ms;
 	pthread_t thread;
 	struct conn conn[METRICS_CONNS];
 };
@@ -226,7 +227,7 @@ static void accept_some(struct metrics *m)
 			return;
 		c = place(m);
 		c->fd = fd;
-		c->ends_ms = monotonic_ms() + METRICS_CONN_MS;
+		c->ends_ms = monotonic_ms() + m->conn_ms;
 		c->head_n = c->sent = 0;
 		c->answered = false;
 		conn_read(m, c);
@@ -254,9 +255,10 @@ static void end_late(struct metrics *m, int64_t now_ms)
 enum { AT_STOP, AT_LISTEN, AT_CONN };
 
 /* Fills what is waited for; returns for how long at most. */
-static int wait_for(const struct metrics *m, struct pollfd *fds)
+static int wait_for(const struct metrics *m, int64_t now_ms,
+		    struct pollfd *fds)
 {
-	int64_t now_ms = monotonic_ms(), until_ms = INT64_MAX;
+	int64_t until_ms = INT64_MAX;
 
 	fds[AT_STOP] = (struct pollfd){.fd = m->stop_fd, .events = POLLIN};
 	fds[AT_LISTEN] = (struct pollfd){.fd = m->listen_fd,
@@ -285,7 +287,8 @@ static void *serve(void *ctx)
 	struct pollfd fds[AT_CONN + METRICS_CONNS];
 
 	for (;;) {
-		int wait_ms = wait_for(m, fds);
+		int64_t now_ms = monotonic_ms();
+		int wait_ms = wait_for(m, now_ms, fds);
 
 		if (poll(fds, ARRAY_SIZE(fds), wait_ms) < 0 && errno != EINTR)
 			break;
@@ -301,7 +304,9 @@ static void *serve(void *ctx)
 			else
 				conn_read(m, c);
 		}
-		end_late(m, monotonic_ms());
+		/* Late is who was so before this look found nothing of it:
+		 * a machine that stood still is nobody's fault. */
+		end_late(m, now_ms);
 		if (fds[AT_LISTEN].revents)
 			accept_some(m);
 	}
@@ -426,6 +431,7 @@ int metrics_start(const struct metrics_setup *s, struct metrics **out,
 	*out = NULL;
 	m->store_path = s->store_path;
 	m->config = s->config;
+	m->conn_ms = s->conn_ms ? s->conn_ms : METRICS_CONN_MS;
 	m->listen_fd = m->stop_fd = -1;
 	for (size_t i = 0; i < METRICS_CONNS; i++)
 		m->conn[i].fd = -1;

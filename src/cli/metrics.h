@@ -61,6 +61,7 @@ struct metrics_setup {
 					 * HOST: 127.0.0.1; PORT 0: any */
 	const char *store_path;
 	const struct config *config;
+	int64_t conn_ms;		/* 0: METRICS_CONN_MS */
 };
 /* Binds and starts the thread; signals must be blocked already. 0 or an exit
  * code with one sentence: 2 no address, 69 not to be had. */

@@ -464,11 +464,14 @@ static int wait_ms(const struct engine *e)
 	return ms < 10 ? 10 : (int)ms;
 }
 
+/* Outcomes that a store is about to take are waited for, however busy the
+ * machine: left out, each would be of unknown outcome at the next start. */
 static bool over(const struct engine *e)
 {
+	int64_t most = e->trouble ? STOP_ALL_MS : STOP_SLOW_MS;
+
 	return e->stop_boot_ms &&
-	       (e->last_stored ||
-		e->now.boot_ms - e->stop_boot_ms >= STOP_ALL_MS);
+	       (e->last_stored || e->now.boot_ms - e->stop_boot_ms >= most);
 }
 
 static void *loop(void *ctx)

@@ -9,7 +9,8 @@
  * engine left on the wire into unknown outcomes, then begins. Stop: no new
  * credits; durable unsent intents are written back; at most 1.5 s for answers
  * under way, then they are cut and their outcome is unknown; the whole within
- * 2 s whatever hangs.
+ * 2 s whatever the vendor does or the store refuses. A store that takes what
+ * it is given, but slowly, is waited for up to 30 s.
  *
  * Thread: start, wait, stop from one thread; nudge and status from any.
  * Another process's commits are noticed within 100 ms; engine_nudge makes
@@ -69,7 +70,7 @@ struct engine_status {
 };
 void engine_status(struct engine *, struct engine_status *);
 
-/* Within 2 s. The store is the caller's again. */
+/* As above. The store is the caller's again. */
 void engine_stop(struct engine *);
 
 #endif

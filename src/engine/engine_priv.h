@@ -16,7 +16,9 @@
 #define CLOCK_STEP_MS 1000
 #define STOP_ANSWERS_MS 1500		/* for answers under way */
 #define STOP_TURN_MS 20
-#define STOP_ALL_MS 1850		/* then it ends, stored or not */
+#define STOP_ALL_MS 1850		/* then it ends: stored, or not for
+					 * trouble with the store */
+#define STOP_SLOW_MS 30000		/* or not for a store that is slow */
 #define LIVE_MS 200			/* live rows and gauges, at most */
 #define INTENTS_A_STEP 64
 #define ENDS_MS 1000			/* what time has ended; idleness */

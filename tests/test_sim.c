@@ -94,9 +94,8 @@ static bool says(const struct world *w, const char *text)
 
 static const char *header(const struct world *w, const char *name)
 {
-	size_t i;
 
-	for (i = 0; i < w->answer.headers; i++)
+	for (size_t i = 0; i < w->answer.headers; i++)
 		if (!strcmp(w->answer.header[i].name, name))
 			return w->answer.header[i].value;
 	return "";
@@ -130,10 +129,9 @@ static void mistakes_name_line_and_what_was_expected(void **state)
 		{"{\"rules\": [}", 1, "column"},
 		{"", 1, "column"}
 	};
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct findings f = {0};
 		struct scenario s;
 
@@ -167,10 +165,9 @@ static void every_shipped_scenario_loads(void **state)
 		"tokens", "revoked", "stall", "truncated", "html",
 		"forgetful", "lag", "chaos"
 	};
-	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct findings f = {0};
 		struct buf path = BUF_INIT, text = BUF_INIT;
 		struct scenario s;
@@ -492,8 +489,7 @@ static void retry_after_is_told_in_every_way(void **state)
 	}
 }
 
-/* Early is who was told: the next request on a connection shows that the
- * answer before it was read. One on another may have been on its way. */
+/* The next request on a connection shows that the answer was read. */
 static void early_requests_are_counted(void **state)
 {
 	struct world w;
@@ -503,12 +499,10 @@ static void early_requests_are_counted(void **state)
 	      "\"do\": \"429\", \"retry_after\": 1}]}");
 	post(&w, "a", "a", "{}");
 	assert_string_equal(header(&w, "Retry-After"), "1");
-	w.connection = 1;
-	w.now_ms += 900;
+	w.now_ms += 900, w.connection = 1;
 	post(&w, "b", "b", "{}");
 	assert_int_equal(w.sim.count.early, 0);
-	w.connection = 0;
-	w.now_ms += 99;
+	w.now_ms += 99, w.connection = 0;
 	post(&w, "c", "c", "{}");
 	assert_int_equal(w.sim.count.early, 1);
 	w.now_ms += 1;

@@ -57,6 +57,7 @@ static void medidata_rave_keeps_its_cases(void **state)
 {
 	(void)state;
 	cases("medidata-rave");
+	cases("medidata-rave-views");
 }
 
 static void oracle_clinical_keeps_its_cases(void **state)

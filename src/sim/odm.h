@@ -9,5 +9,8 @@
 /* Study, subject, form, TransactionTypes and the number of items; op_id is
  * what FileOID says. False: no XML. Namespaces do not matter here. */
 bool odm_read(struct sim *, struct span body, struct sim_intake *);
+/* The document's items, each in a ClinicalData of its own, as Rave's Clinical
+ * Views show them: FORM.ITEM in FORM_LOG_LINE, with repeat keys. */
+void odm_view(struct span body, struct buf *out);
 
 #endif

@@ -12,7 +12,7 @@
 
 static const struct sim_vendor *const vendors[] = {
 	&sim_generic, &sim_tag, &sim_castor, &sim_castor_reports,
-	&sim_redcap, &sim_rave, &sim_oracle, &sim_veeva,
+	&sim_redcap, &sim_rave, &sim_rave_views, &sim_oracle, &sim_veeva,
 	&sim_fhir
 };
 

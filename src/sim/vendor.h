@@ -72,8 +72,9 @@ struct sim_vendor {
 		      struct sim_answer *);
 };
 
-extern const struct sim_vendor sim_generic, sim_tag, sim_rave, sim_castor,
-	sim_castor_reports, sim_oracle, sim_fhir, sim_veeva, sim_redcap;
+extern const struct sim_vendor sim_generic, sim_tag, sim_rave,
+	sim_rave_views, sim_castor, sim_castor_reports, sim_oracle, sim_fhir,
+	sim_veeva, sim_redcap;
 /* NULL: no such vendor. */
 const struct sim_vendor *sim_vendor_named(const char *name);
 const char *sim_vendor_name(size_t i);	/* NULL ends */

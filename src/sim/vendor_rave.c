@@ -1,5 +1,6 @@
 /*
- * vendor_rave.c - plays: medidata-rave, its two ways in.
+ * vendor_rave.c - plays: medidata-rave and medidata-rave-views, its two ways
+ * in and, by its Clinical Views, one out.
  *
  *   POST ...webservice.aspx?PostODMClinicalData   XML; 200 or an error, as
  *        <Response .../> or as <ODM mdsol:ErrorDescription="..."/>, behind a
@@ -8,6 +9,7 @@
  *   POST {path}   JSON bulk: 201 {"status": "success", "items": [...]}, or
  *        202 {"batch_id", "status": "queued"}
  *   GET  {base}/jobs/{batch_id}
+ *   GET  .../studies/{study}/subjects/{subject}/datasets/raw   ODM
  *
  * TransactionType Update and Upsert once more change nothing; an Insert of a
  * subject that is there is RWS00024.
@@ -16,6 +18,7 @@
 
 #include <string.h>
 
+#include "core/utf8.h"
 #include "sim/intake.h"
 #include "sim/odm.h"
 #include "sim/shape.h"
@@ -29,6 +32,20 @@ static bool is_rws(const struct sim_request *q)
 	return vendor_ends(q->path, "/webservice.aspx");
 }
 
+/* For the views; the ledger keeps JSON, so as a text of it. */
+static void keep_document(struct sim *sim, struct span body,
+			  struct sim_intake *in)
+{
+	struct buf *b = &sim->text[INTAKE_PAYLOAD];
+
+	if (!sim->scenario.keep_payloads || !sim->facts.xml ||
+	    !utf8_valid(body))
+		return;
+	buf_clear(b);
+	json_quote(b, body);
+	in->payload = buf_span(b);
+}
+
 static void read(struct sim *sim, const struct sim_request *q,
 		 struct sim_intake *in)
 {
@@ -39,6 +56,7 @@ static void read(struct sim *sim, const struct sim_request *q,
 	intake_record(sim, in);
 	if (is_rws(q)) {
 		odm_read(sim, q->body, in);
+		keep_document(sim, q->body, in);
 		return;
 	}
 	if (!intake_json(sim, q->body, in))
@@ -259,13 +277,56 @@ static void job(struct sim *sim, uint32_t record, struct sim_answer *a)
 	      &a->body);
 }
 
+static void view_record(const struct sim_record *r, struct buf *out)
+{
+	struct json doc = {0};
+	struct buf text = BUF_INIT;
+
+	if (json_parse(&doc, r->payload, r->payload_n, 0) &&
+	    json_string(&doc, 0, &text))
+		odm_view(buf_span(&text), out);
+	json_release(&doc);
+	buf_release(&text);
+}
+
+/* What the subject's documents say, the newest of each operation. */
+static void view(struct sim *sim, struct span subject, int64_t lag_ms,
+		 int64_t now_ms, struct sim_answer *a)
+{
+	const struct ledger *l = &sim->ledger;
+
+	begin_xml(a, 200);
+	buf_adds(&a->body, "<ODM FileType=\"Snapshot\" FileOID=\"6b967555\" "
+		 "CreationDateTime=\"2026-11-29T12:00:00.000-00:00\" "
+		 "ODMVersion=\"1.3\" xmlns:mdsol=\"" MDSOL "\" xmlns=\""
+		 ODM_NS "\">");
+	for (uint32_t i = 1; i <= l->ops_n; i++) {
+		uint32_t last = vendor_committed(sim, i);
+		const struct sim_record *r = last ? ledger_record_at(l, last) :
+			NULL;
+		const char *of = ledger_op_at(l, i)->subject;
+
+		if (r && r->payload && of && span_is(subject, of) &&
+		    r->at_ms + lag_ms <= now_ms)
+			view_record(r, &a->body);
+	}
+	buf_adds(&a->body, "</ODM>");
+}
+
 static void look(struct sim *sim, const struct sim_request *q,
 		 int64_t lag_ms, struct sim_answer *a)
 {
-	if (vendor_ends(q->path, "/RaveWebServices/version"))
+	static const char tail[] = "/datasets/raw";
+	struct span subject = q->path;
+
+	if (vendor_ends(q->path, tail)) {
+		subject.n -= sizeof(tail) - 1;
+		view(sim, vendor_last_part(subject), lag_ms, q->now_ms, a);
+	} else if (vendor_ends(q->path, "/RaveWebServices/version")) {
 		vendor_text(a, 200, "text/plain", "1.8.0");
-	else
+	} else {
 		vendor_items(sim, q, lag_ms, a);
+	}
 }
 
 static void fault(struct sim *sim, const struct sim_request *q, int status,
@@ -316,15 +377,12 @@ static void fault(struct sim *sim, const struct sim_request *q, int status,
 	}
 }
 
-const struct sim_vendor sim_rave = {
-	.name = "medidata-rave",
-	.read = read,
-	.queues = queues,
-	.judge = judge,
-	.stored = stored,
-	.job = job,
-	.item = vendor_item_digest,
-	.look = look,
-	.fault = fault,
+#define RAVE \
+	.read = read, .queues = queues, .judge = judge, .stored = stored, \
+	.job = job, .item = vendor_item_digest, .look = look, .fault = fault, \
 	.open_path = "/RaveWebServices/version"
+
+const struct sim_vendor sim_rave = {.name = "medidata-rave", RAVE};
+const struct sim_vendor sim_rave_views = {
+	.name = "medidata-rave-views", .list_looks = true, RAVE
 };

@@ -88,6 +88,7 @@ VENDORS = {
     "metadata-tag": ("metadata-tag", of_json, "lookup", None),
     "rave": ("medidata-rave", of_rave, "none", "basic"),
     "rave-bulk": ("medidata-rave", of_rave_bulk, "none", "basic"),
+    "rave-views": ("medidata-rave-views", of_rave, "lookup", "basic"),
     "oracle": ("oracle-clinical", of_oracle, "none", "oauth2"),
     "castor": ("castor", of_castor, "natural", "oauth2"),
     "castor-reports": ("castor-reports", of_report, "lookup", "oauth2"),
@@ -97,7 +98,7 @@ VENDORS = {
 }
 
 # What a look-up does not find is not proved absent there.
-DOUBTS = {"castor-reports", "veeva"}
+DOUBTS = {"castor-reports", "veeva", "rave-views"}
 
 THIRD = [{"nth": 3, "do": "commit_then_504"}]
 OUTAGE = [{"between_ms": [150, 900], "do": "outage"},

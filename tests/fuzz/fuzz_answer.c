@@ -1,8 +1,8 @@
 /*
  * An answer as any bytes: a letter for the kind (send, poll, look-up of JSON
  * or of XML, probe, token), a status, two letters for the transport, header
- * lines, an empty line, the body. Read under the general profiles, and under one that uses
- * every word of the language.
+ * lines, an empty line, the body. Read under the general profiles, and under
+ * one that uses every word of the language.
  */
 #include <string.h>
 #include <strings.h>

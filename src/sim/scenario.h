@@ -18,9 +18,10 @@
  * Fields of oauth2, which hold for the other ways in as well (user, password,
  * token): client_id, client_secret, expires_in (a number, or any
  * text to be sent as it is, or null to leave it out), lifetime_ms (what is
- * really granted), uses (requests a token is good for), revoke_at_ms (one
- * time or a list; tokens issued before it die), refused_between_ms (the
- * client itself is refused).
+ * really granted), uses (requests a token is good for), latest_only (a new
+ * one ends those before it: one session a user), revoke_at_ms (one time or a
+ * list; tokens issued before it die), refused_between_ms (the client itself
+ * is refused).
  *
  * Rules are tried in order. A selector that is left out matches everything:
  *   kind         send (default) | look_up | list | poll | token | any; or a
@@ -125,6 +126,7 @@ struct sim_oauth {
 	char expires_in[SIM_TEXT];	/* JSON text; "" leaves it out */
 	int64_t lifetime_ms;
 	int64_t uses;			/* 0: no limit */
+	bool latest_only;
 	int64_t revoke_at_ms[SIM_REVOKE_MAX];
 	size_t revoke_n;
 	int64_t refused_from_ms, refused_to_ms;	/* equal: never */

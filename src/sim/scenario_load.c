@@ -430,6 +430,7 @@ static const struct field oauth_fields[] = {
 	TEXT(sim_oauth, "client_secret", client_secret),
 	INT(sim_oauth, "lifetime_ms", lifetime_ms, 1, MS_MAX),
 	INT(sim_oauth, "uses", uses, 0, 1000000000),
+	BOOL(sim_oauth, "latest_only", latest_only),
 	OTHER("expires_in"), OTHER("revoke_at_ms"),
 	OTHER("refused_between_ms"),
 	{0}

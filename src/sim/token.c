@@ -83,6 +83,7 @@ enum sim_token_state sim_token_known(struct sim_tokens *t,
 		return SIM_TOKEN_UNKNOWN;
 	i = number % SIM_TOKENS_MAX;
 	if (t->issued - number >= SIM_TOKENS_MAX ||
+	    (s->oauth.latest_only && number < t->issued) ||
 	    since_ms >= t->slot[i].until_ms)
 		return SIM_TOKEN_EXPIRED;
 	if (revoked(&s->oauth, t->slot[i].at_ms, since_ms))

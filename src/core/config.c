@@ -456,8 +456,8 @@ static const struct {
 	{CRED_HEADERS, "header_files", ""},
 	{CRED_BEARER, "token_file", ""},
 	{CRED_OAUTH2, "token_url|client_id|client_secret_file",
-	 "scope|client_auth"},
-	{CRED_SESSION, "user|password_file", "token_url|account"},
+	 "scope|client_auth|share"},
+	{CRED_SESSION, "user|password_file", "token_url|account|share"},
 	{CRED_FORM_TOKEN, "token_file", ""},
 };
 

@@ -35,6 +35,11 @@ enum cred_kind {
 };
 const char *cred_kind_name(enum cred_kind);
 
+/* What processes of one user that log in as one account have in common
+ * (engine/login_share.h): the token and its log-ins; only turns and the limit
+ * by the minute; nothing. */
+enum cred_share { SHARE_TOKEN, SHARE_LIMIT, SHARE_OFF };
+
 struct cred_config {
 	enum cred_kind kind;
 	char *token_url, *client_id, *scope, *user;
@@ -45,6 +50,7 @@ struct cred_config {
 	struct name_value *header_files;	/* headers: name, file */
 	size_t header_files_n;
 	int post;			/* 1: client_secret_post, 0: Basic */
+	enum cred_share share;		/* kinds that are asked for */
 	int line;
 };
 

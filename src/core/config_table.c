@@ -75,6 +75,9 @@ static const struct setting credential_rows[] = {
 	 "session_login)", NULL},
 	{"token_file", SETTING_TEXT, END(credential.secret_file), 0, 0, NULL,
 	 NULL, "null", "file that holds the token (bearer, form_token)", NULL},
+	{"share", SETTING_WORD, END(credential.share), 0, 0, "\"token\"",
+	 "token|limit|off", NULL, "with this user's other processes: token (by "
+	 "the kernel's key ring) and log-in limit, the limit, nothing", NULL},
 	{"header_files", SETTING_PAIRS, END(credential.header_files), 0, 0,
 	 NULL, NULL, "{}", "header name to file (headers)", NULL},
 	INLINE("client_secret", "client_secret_file"),

@@ -35,6 +35,8 @@ libcore_a_SOURCES = \
 	src/core/token.h \
 	src/core/token.c \
 	src/core/session.h \
+	src/core/login_record.h \
+	src/core/login_record.c \
 	src/core/session.c \
 	src/core/config.h \
 	src/core/config.c \

@@ -3,6 +3,9 @@
 #include "core/hash.h"
 #include "core/session.h"
 
+#define TOKENS_PER_MINUTE 30		/* asked for, at most */
+#define PATIENCE_MS 1000		/* beyond what a log-in may take */
+
 bool credential_is_asked_for(enum cred_kind kind)
 {
 	return kind == CRED_OAUTH2 || kind == CRED_SESSION;
@@ -12,6 +15,24 @@ const char *credential_asks(const struct cred_config *k)
 {
 	assert(credential_is_asked_for(k->kind));
 	return k->kind == CRED_SESSION ? "log-in" : "token endpoint";
+}
+
+int credential_log_ins(const struct endpoint_config *e)
+{
+	switch (e->credential.kind) {
+	case CRED_SESSION:
+		return session_log_ins(&e->profile->login);
+	case CRED_OAUTH2:
+		return TOKENS_PER_MINUTE;
+	default:
+		return 0;
+	}
+}
+
+int64_t credential_patience_ms(const struct endpoint_config *e)
+{
+	return e->retry.connect_timeout_ms + e->retry.answer_timeout_ms +
+	       PATIENCE_MS;
 }
 
 const char *credential_file(const struct cred_config *k, size_t i)

@@ -17,6 +17,10 @@
 bool credential_is_asked_for(enum cred_kind);
 /* "token endpoint" or "log-in": whom one asks. */
 const char *credential_asks(const struct cred_config *);
+/* How many of them a minute, over all processes; 0: it asks nobody. */
+int credential_log_ins(const struct endpoint_config *);
+/* Who has begun one is done with it after so long, or frozen. */
+int64_t credential_patience_ms(const struct endpoint_config *);
 /* The i-th secret file as configured; NULL behind the last one. */
 const char *credential_file(const struct cred_config *, size_t i);
 /* basic, bearer, headers: appends the header line that the i-th secret

@@ -152,7 +152,7 @@ static void on_done(void *ctx, int id, const struct answer *a,
 	t->judge(t, a);
 }
 
-static bool stopped(const struct testing *t)
+bool test_stopped(const struct testing *t)
 {
 	return t->in->stopped && t->in->stopped(t->in->ctx);
 }
@@ -175,7 +175,7 @@ void test_ask(struct testing *t, const struct request *r,
 	t->status = 0;
 	wire_start(t->wire, &start, on_done, t);
 	while (wire_in_flight(t->wire) > 0) {
-		if (stopped(t)) {
+		if (test_stopped(t)) {
 			struct answer a = {.transport = TRANSPORT_CUT,
 					   .error = "interrupted"};
 
@@ -229,6 +229,7 @@ enum test_end endpoint_test(const struct endpoint_test *in)
 		part[i](&t);
 	tell_rest(&t);
 	wire_free(t.wire);
+	login_share_free(t.share);
 	buf_wipe(&t.header);
 	buf_wipe(&t.secret);
 	return t.end;

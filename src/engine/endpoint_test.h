@@ -4,9 +4,11 @@
  * Looks at the vendor and writes nothing there: one HEAD of base_url without
  * a log-in (a GET where that is not answered), the token request or log-in
  * where the kind has one, and a look-up of a random tag (or the profile's
- * health request). It has a wire of its own, asks for no lock, opens no store
- * and leaves the circuit, the gates and the token of a running engine alone.
- * Requests, credentials and readings are those of the engine.
+ * health request). It has a wire of its own, opens no store, asks for no
+ * engine lock and leaves the circuit and the gates of a running engine alone.
+ * Requests, credentials and readings are those of the engine, and so is the
+ * log-in: one for all processes (login_share.h). What another one logged in
+ * for is used, unless the vendor refuses it or our secret is another.
  *
  * Each step is told once, in the order of the enum, as soon as it is known;
  * after one that failed the rest is skipped with that reason. `record` is
@@ -73,6 +75,7 @@ struct endpoint_test {
 	bool (*read_secret)(const char *name, struct buf *out,
 			    struct buf *error);
 	void (*line)(void *ctx, const struct test_line *);
+	const char *share_folder;	/* login_share.h; NULL: looked for */
 	bool (*stopped)(void *ctx);	/* asked ten times a second; or NULL */
 	void *ctx;
 };

@@ -2,13 +2,15 @@
  * endpoint_test_priv.h - private to endpoint_test*.c:
  *   endpoint_test.c        words, one exchange, the order of things
  *   endpoint_test_reach.c  can it be reached, whose certificate, what time
- *   endpoint_test_read.c   log-in, scope, look-ups
+ *   endpoint_test_log_in.c secrets, the log-in, beside other processes
+ *   endpoint_test_read.c   look-ups, and what they show of the log-in
  */
 #ifndef EDCSYNC_ENGINE_ENDPOINT_TEST_PRIV_H
 #define EDCSYNC_ENGINE_ENDPOINT_TEST_PRIV_H
 
 #include "core/lookup.h"
 #include "engine/endpoint_test.h"
+#include "engine/login_share.h"
 #include "engine/wire.h"
 
 struct testing;
@@ -21,6 +23,9 @@ struct testing {
 	struct wire *wire;
 	struct buf header;		/* of the log-in; wiped */
 	struct buf secret;		/* form_token: into bodies; wiped */
+	struct login_share *share;	/* NULL: of this log-in nothing is */
+	bool taken;			/* the header is another process's */
+	int64_t taken_ms;		/* what is left of it; -1 not known */
 	enum test_end end;
 	char barred[64];		/* why the rest is skipped, or "" */
 	bool told[TEST_STEP_COUNT];
@@ -57,8 +62,15 @@ void test_ask(struct testing *, const struct request *, test_judge_fn *);
 
 /* endpoint_test_reach.c */
 void test_reach(struct testing *);
-/* endpoint_test_read.c */
+bool test_stopped(const struct testing *);
+
+/* endpoint_test_log_in.c */
 void test_log_in(struct testing *);
+/* What was taken from another process serves: that is told. */
+void test_taken(struct testing *);
+/* It does not: true when there is another, ours or once more theirs. */
+bool test_log_in_anew(struct testing *);
+/* endpoint_test_read.c */
 void test_look_up(struct testing *);
 void test_record(struct testing *);
 

@@ -5,174 +5,6 @@
 #include <string.h>
 
 #include "core/timefmt.h"
-#include "core/token.h"
-#include "engine/credential.h"
-
-/* ---- log-in ------------------------------------------------------------- */
-
-/* One secret; what is wrong with it is told. */
-static bool secret_of(struct testing *t, size_t i, struct buf *secret)
-{
-	static const char next[] = "edcsync config check looks at every "
-				   "secret file";
-	const char *file = credential_file(&t->e->credential, i);
-	struct buf error = BUF_INIT;
-	bool ok = file && t->in->read_secret(file, secret, &error);
-
-	if (!ok) {
-		test_failed(t, TEST_LOG_IN, TEST_END_CONFIG, next, "%s",
-			    error.len ? buf_text(&error)
-				      : "no secret file is configured");
-	} else if (memchr(buf_text(secret), '\n', secret->len)) {
-		ok = false;
-		test_failed(t, TEST_LOG_IN, TEST_END_CONFIG, next,
-			    "the secret has more than one line");
-	}
-	buf_release(&error);
-	return ok;
-}
-
-static void token_granted(struct testing *t, const struct token_answer *ta)
-{
-	const struct cred_config *k = &t->e->credential;
-	bool session = k->kind == CRED_SESSION;
-	const char *scope = k->scope, *what = session ? "session" : "token";
-
-	const char *account = k->account ? k->account : "";
-	const char *of = k->account ? ", of account " : "";
-
-	if (ta->lifetime_ms > 0)
-		test_seen(t, TEST_LOG_IN, "a %s for %" PRId64 " s%s%s", what,
-			  ta->lifetime_ms / 1000, of, account);
-	else
-		test_seen(t, TEST_LOG_IN, "a %s%s%s%s", what,
-			  ta->lifetime_ms ? ", for how long is not said"
-					  : " for one use", of, account);
-	if (session)
-		test_skipped(t, TEST_SCOPE, "this kind of log-in has none");
-	else if (scope && scope[0])
-		test_seen(t, TEST_SCOPE, "granted as asked for: %s", scope);
-	else
-		test_skipped(t, TEST_SCOPE, "none is asked for");
-}
-
-/* What to do about it; NULL: as with any token endpoint. */
-static const char *way_out(enum halt_reason halt)
-{
-	switch (halt) {
-	case HALT_LOCKED:
-		return "ask the vendor to unlock the account, then try once: "
-		       "each try with a wrong password may lock it again";
-	case HALT_PASSWORD:
-		return "log in to the vendor as this user, change the "
-		       "password, and put the new one into the secret file";
-	case HALT_ACCOUNT:
-		return "compare base_url and account; has this user access "
-		       "to the account that is meant?";
-	default:
-		return NULL;
-	}
-}
-
-static void token_refused(struct testing *t, const struct token_answer *ta)
-{
-	const char *next = way_out(ta->halt);
-
-	if (ta->halt == HALT_SCOPE) {
-		test_seen(t, TEST_LOG_IN, "the vendor knows this client");
-		test_failed(t, TEST_SCOPE, TEST_END_REFUSED, "ask the vendor "
-			    "for the rights that scope names, or correct "
-			    "scope", "%s", ta->why);
-		return;
-	}
-	test_failed(t, TEST_LOG_IN, ta->halt == HALT_CERTIFICATE ?
-		    TEST_END_UNREACHABLE : TEST_END_REFUSED, next ? next :
-		    t->e->credential.kind == CRED_SESSION ?
-		    "compare base_url, user and the password file with what "
-		    "the vendor gave you" :
-		    "compare token_url, client_id, client_auth and the secret "
-		    "file with what the vendor gave you", "%s", ta->why);
-}
-
-static void judge_token(struct testing *t, const struct answer *a)
-{
-	struct token_answer ta;
-
-	credential_read(t->e, a, test_now_ms(), &ta);
-	if (ta.result == TOKEN_OK) {
-		credential_granted(t->e, buf_span(&ta.token), &t->header);
-		token_granted(t, &ta);
-	} else if (ta.result == TOKEN_REFUSED) {
-		token_refused(t, &ta);
-	} else {
-		test_failed(t, TEST_LOG_IN, TEST_END_UNREACHABLE,
-			    t->e->credential.token_url ? "check token_url; if "
-			    "it is right, ask the vendor" : "check base_url; "
-			    "if it is right, ask the vendor",
-			    "%s%s%s", ta.why, a->error ? ": " : "",
-			    a->error ? a->error : "");
-	}
-	buf_wipe(&ta.token);
-}
-
-/* Asks for a token, or logs in. */
-static void token(struct testing *t)
-{
-	struct buf secret = BUF_INIT, body = BUF_INIT, error = BUF_INIT;
-	const struct cred_config *k = &t->e->credential;
-	bool given = secret_of(t, 0, &secret), built = given;
-	struct request_ids ids;
-	struct request r;
-
-	request_init(&r);
-	test_ids(&ids);
-	if (given && k->kind == CRED_SESSION)
-		built = request_log_in(&r, t->e, buf_span(&secret), &ids,
-				       &body, &error);
-	else if (given)
-		credential_token_request(k, buf_span(&secret), &r, &body);
-	if (built)
-		test_ask(t, &r, judge_token);
-	else if (given)
-		test_failed(t, TEST_LOG_IN, TEST_END_CONFIG, "edcsync profile "
-			    "check looks at the profile", "%s",
-			    buf_text(&error));
-	request_release(&r);
-	buf_wipe(&secret);
-	buf_wipe(&body);
-	buf_release(&error);
-}
-
-/* What the files hold is the credential. */
-static void from_files(struct testing *t)
-{
-	const struct cred_config *k = &t->e->credential;
-	size_t i = 0;
-
-	do {
-		struct buf secret = BUF_INIT;
-
-		if (!secret_of(t, i, &secret))
-			;
-		else if (k->kind == CRED_FORM_TOKEN)
-			buf_addspan(&t->secret, buf_span(&secret));
-		else
-			credential_line(k, i, buf_span(&secret), &t->header);
-		buf_wipe(&secret);
-	} while (!t->barred[0] && credential_file(k, ++i));
-}
-
-/* What the vendor thinks of a log-in without a token endpoint is seen when
- * something is read with it. */
-void test_log_in(struct testing *t)
-{
-	enum cred_kind kind = t->e->credential.kind;
-
-	if (credential_is_asked_for(kind))
-		token(t);
-	else if (kind != CRED_NONE)
-		from_files(t);
-}
 
 /* ---- reading ------------------------------------------------------------ */
 
@@ -350,6 +182,8 @@ static void tell_log_in(struct testing *t)
 	t->took_ms = took;
 }
 
+#define TAKEN_TRIES 3			/* tokens of others that do not serve */
+
 /* ---- look-ups ----------------------------------------------------------- */
 
 static void trouble(struct testing *t, enum test_step step)
@@ -413,14 +247,23 @@ static void random_op(const struct testing *t, struct op *op)
 
 void test_look_up(struct testing *t)
 {
-	bool present = t->e->profile->lookup.present;
+	bool present;
+	int tries = 0;
 	struct buf error = BUF_INIT;
 	struct op op;
 
 	random_op(t, &op);
-	present = present && look_up(t, &op, SPAN("{}"), &error);
-	if (!present)
-		probe(t);
+	do {
+		buf_clear(&error);
+		present = t->e->profile->lookup.present &&
+			  look_up(t, &op, SPAN("{}"), &error);
+		if (!present)
+			probe(t);
+	} while (t->verdict.verdict == VERDICT_REFRESH &&
+		 tries++ < TAKEN_TRIES &&
+		 test_log_in_anew(t));
+	if (!t->barred[0] && t->verdict.verdict != VERDICT_REFRESH)
+		test_taken(t);
 	if (t->barred[0])
 		;			/* interrupted */
 	else if (is_refusal(t))

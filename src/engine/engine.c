@@ -65,7 +65,7 @@ static void start_transfer(struct engine *e, const struct effect *f)
 	wire_start(e->wire, &in, on_done, e);
 }
 
-static void log_line(struct engine *e, const char *line)
+void engine_log(struct engine *e, const char *line)
 {
 	if (e->setup.log)
 		e->setup.log(e->setup.ctx, line);
@@ -76,7 +76,7 @@ static void alert_line(struct engine *e, bool urgent, const char *line)
 	if (e->setup.alert)
 		e->setup.alert(e->setup.ctx, urgent, line);
 	else
-		log_line(e, line);
+		engine_log(e, line);
 }
 
 static void on_effect(void *ctx, struct effect *f)
@@ -99,33 +99,22 @@ static void on_effect(void *ctx, struct effect *f)
 		batch_answered(e->filling, f->request_id, f->good, f->text);
 		break;
 	case EFFECT_READ_SECRET:
-		e->reads = xrealloc(e->reads, (e->reads_n + 1) *
-				    sizeof(*e->reads));
-		e->reads[e->reads_n].endpoint = f->endpoint;
-		e->reads[e->reads_n++].name = xstrdup(f->text);
+	case EFFECT_LOG_IN:
+		engine_ask(e, f);
+		break;
+	case EFFECT_LOG_IN_OVER:
+		engine_log_in_over(e, f);
+		break;
+	case EFFECT_TOKEN_REFUSED:
+		engine_token_refused(e, f);
 		break;
 	case EFFECT_ALERT:
 		alert_line(e, f->urgent, f->text);
 		break;
 	case EFFECT_LOG:
-		log_line(e, f->text);
+		engine_log(e, f->text);
 		break;
 	}
-}
-
-static void read_secret(struct engine *e, const struct secret_read *r)
-{
-	struct buf secret = BUF_INIT, error = BUF_INIT;
-	struct event event = {.kind = EVENT_SECRET, .endpoint = r->endpoint};
-
-	event.ok = r->name && e->setup.read_secret &&
-		   e->setup.read_secret(r->name, &secret, &error);
-	event.secret = buf_span(&secret);
-	event.error = error.len ? buf_text(&error)
-				: "no secret file is configured";
-	engine_step(e->world, e->now, &event, 1, on_effect, e);
-	buf_wipe(&secret);
-	buf_release(&error);
 }
 
 /* A step, and the secrets it asks for, until it asks for no more. */
@@ -134,9 +123,12 @@ static void step(struct engine *e, struct event *events, size_t n)
 	engine_step(e->world, e->now, events, n, on_effect, e);
 	while (e->reads_n) {
 		struct secret_read r = e->reads[--e->reads_n];
+		struct buf secret = BUF_INIT, error = BUF_INIT;
+		struct event event = engine_answer(e, &r, &secret, &error);
 
-		read_secret(e, &r);
-		free(r.name);
+		engine_step(e->world, e->now, &event, 1, on_effect, e);
+		buf_wipe(&secret);
+		buf_release(&error);
 	}
 }
 
@@ -192,7 +184,7 @@ static void set_idle(struct engine *e, bool idle)
 
 	atomic_store(&e->idle, idle);
 	if (idle && write(e->idle_fd, &one, sizeof(one)) < 0)
-		log_line(e, "idle cannot be told");
+		engine_log(e, "idle cannot be told");
 }
 
 /* The world is told, and so is everybody else: by the lock's word, since the
@@ -203,7 +195,7 @@ static void tell_store(struct engine *e)
 
 	if (e->lock && !engine_lock_say(e->lock, ok ? e->setup.state
 						    : ENGINE_TROUBLE))
-		log_line(e, "the engine lock's word cannot be written");
+		engine_log(e, "the engine lock's word cannot be written");
 	step_one(e, (struct event){.kind = EVENT_STORE, .ok = ok});
 }
 
@@ -244,7 +236,7 @@ static void take_batch(struct engine *e, struct batch *b)
 	bool got = b->intents != NULL;
 
 	if (b->result < 0 && !e->last_sent)
-		log_line(e, "a batch was given up");
+		engine_log(e, "a batch was given up");
 	if (b->stopping && b->result >= 0)
 		e->last_stored = true;
 	take_intents(e, b);
@@ -278,7 +270,7 @@ static void take_trouble(struct engine *e)
 	if (trouble)
 		alert_line(e, true, words);
 	else
-		log_line(e, "the store takes work again");
+		engine_log(e, "the store takes work again");
 	tell_store(e);
 }
 
@@ -539,6 +531,7 @@ static void free_all(struct engine *e)
 	free(e->controls);
 	free(e->live);
 	free(e->reads);
+	engine_shares_free(e);
 	if (e->idle_fd >= 0)
 		close(e->idle_fd);
 	engine_lock_drop(e->lock);
@@ -556,6 +549,7 @@ static struct engine *engine_new(const struct engine_setup *s)
 	e->ids = xcalloc(n, sizeof(*e->ids));
 	e->states = xcalloc(n, sizeof(*e->states));
 	e->controls = xcalloc(n, sizeof(*e->controls));
+	e->share = xcalloc(n, sizeof(struct login_share *));
 	gethostname(host, sizeof(host) - 1);
 	snprintf(e->name, sizeof(e->name), "%ld@%s", (long)getpid(), host);
 	e->idle_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

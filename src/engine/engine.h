@@ -28,6 +28,8 @@ struct engine_setup {
 	struct store *store;		/* open for writing, idle; ours until
 					 * engine_stop, never closed by us */
 	const char *store_path;		/* for the lock; NULL: no lock */
+	const char *share_folder;	/* where log-ins are shared; NULL:
+					 * looked for (login_share.h) */
 	const char *state;		/* word in the lock: "run", "console" */
 	/* The texts it acts under; kept and compared at start. May be none. */
 	const struct rules_text *rules;

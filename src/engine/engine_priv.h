@@ -1,6 +1,6 @@
 /*
- * engine_priv.h - private to engine.c (the loop) and engine_start.c (what
- * happens before it).
+ * engine_priv.h - private to engine.c (the loop), engine_start.c (what
+ * happens before it) and engine_log_in.c (secrets, and whose turn it is).
  */
 #ifndef EDCSYNC_ENGINE_ENGINE_PRIV_H
 #define EDCSYNC_ENGINE_ENGINE_PRIV_H
@@ -10,6 +10,7 @@
 
 #include "engine/committer.h"
 #include "engine/engine.h"
+#include "engine/login_share.h"
 #include "engine/wire.h"
 #include "store/lock.h"
 
@@ -28,9 +29,12 @@
 #define CALM_MS 50			/* the first look for idleness */
 #define FRUITLESS_MS 100		/* from a claim in vain to the next */
 
+/* What the step asked for and hears of after it: a secret, or a log-in. */
 struct secret_read {
 	size_t endpoint;
 	char *name;
+	bool log_in, idle, anyway;
+	int log_ins;			/* allowed a minute */
 };
 
 struct engine {
@@ -61,6 +65,7 @@ struct engine {
 	struct batch *filling, *spare;
 	struct secret_read *reads;
 	size_t reads_n;
+	struct login_share **share;	/* by endpoint; NULL: not needed yet */
 	int64_t due_ms;			/* something may be claimed (UTC) */
 	int64_t live_boot_ms, ends_boot_ms, stop_boot_ms;
 	struct live_row *live;		/* as last stored */
@@ -77,6 +82,16 @@ struct engine {
 	atomic_bool idle;
 	int idle_fd;			/* eventfd: idle became true */
 };
+
+/* Effects of log-ins, carried out: READ_SECRET and LOG_IN are kept ... */
+void engine_ask(struct engine *, const struct effect *);
+/* ... and answered by this event, in which the secret is; then forgotten. */
+struct event engine_answer(struct engine *, struct secret_read *,
+			   struct buf *secret, struct buf *error);
+void engine_log_in_over(struct engine *, const struct effect *);
+void engine_token_refused(struct engine *, const struct effect *);
+void engine_shares_free(struct engine *);
+void engine_log(struct engine *, const char *line);
 
 int engine_open_world(struct engine *);
 int engine_clock_note(struct store *, const char *boot_id, int64_t offset_ms);

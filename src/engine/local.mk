@@ -4,11 +4,15 @@ libengine_a_SOURCES = \
 	src/engine/credential.c src/engine/credential.h \
 	src/engine/endpoint_test.c src/engine/endpoint_test.h \
 	src/engine/endpoint_test_priv.h \
+	src/engine/endpoint_test_log_in.c \
 	src/engine/endpoint_test_reach.c \
 	src/engine/endpoint_test_read.c \
 	src/engine/engine.c src/engine/engine.h \
 	src/engine/engine_priv.h \
 	src/engine/engine_start.c \
+	src/engine/engine_log_in.c \
+	src/engine/login_ring.c src/engine/login_ring.h \
+	src/engine/login_share.c src/engine/login_share.h \
 	src/engine/step.c src/engine/step.h \
 	src/engine/step_answer.c \
 	src/engine/step_cred.c \

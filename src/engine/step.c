@@ -369,6 +369,10 @@ static void take(struct engine_world *w, struct event *e)
 		assert(p);
 		cred_secret(w, p, e->secret, e->ok, e->error);
 		break;
+	case EVENT_LOG_IN:
+		assert(p);
+		cred_log_in(w, p, e);
+		break;
 	case EVENT_STORE:
 		w->store_ok = e->ok;
 		break;
@@ -408,6 +412,7 @@ void engine_step(struct engine_world *w, struct clock_now now,
 
 		circuit_count(&p->state.circuit, place_paused(w, p) ||
 			      p->state.halt != HALT_NONE, now.utc_ms);
+		cred_tick(w, p);
 		halt_tick(w, p);
 		look_pump(w, p);
 		send_pump(w, p);
@@ -562,6 +567,7 @@ static void place_wake(const struct engine_world *w, const struct place *p,
 		earlier(at, s->gate.paced_until_ms);
 		return;
 	}
+	earlier(at, p->cred.ask_at_ms);
 	if (cred_waits(w, p)) {
 		earlier(at, p->cred.retry_at_ms);
 		return;

@@ -40,12 +40,21 @@ enum event_kind {
 	EVENT_ANSWER,			/* a transfer ended */
 	EVENT_CONTROL,			/* a person's row, as it is now */
 	EVENT_PROBE,			/* a person wants a probe now */
-	EVENT_SECRET,			/* a secret was read (or not) */
+	EVENT_SECRET,			/* a secret was read (or not); after
+					 * LOG_IN: and it is our turn */
+	EVENT_LOG_IN,			/* after LOG_IN: not ours to do now */
 	EVENT_STORE,			/* store trouble began or ended (ok) */
 	EVENT_CLOCK,			/* UTC was stepped by delta_ms */
 	EVENT_RELEASED,			/* a restored store was released */
 	EVENT_STOP,			/* no new work; finish what runs */
 	EVENT_CUT			/* take everything off the wire now */
+};
+
+/* Why not (EVENT_LOG_IN). */
+enum log_in_turn {
+	LOG_IN_BUSY,			/* another process is about it */
+	LOG_IN_LATER,			/* as many as allowed: in wait_ms */
+	LOG_IN_SHARED			/* it was: `secret` is the token */
 };
 
 struct event {
@@ -57,6 +66,9 @@ struct event {
 	size_t endpoint;		/* index in the configuration */
 	const struct endpoint_control *control;
 	struct span secret;
+	enum log_in_turn turn;
+	int64_t wait_ms;		/* LOG_IN_LATER */
+	int64_t age_ms, lifetime_ms;	/* LOG_IN_SHARED; lifetime -1 unknown */
 	const char *error;		/* SECRET not ok: why */
 	bool ok;
 	int64_t delta_ms;
@@ -70,6 +82,10 @@ enum effect_kind {
 	EFFECT_REQUEST,			/* a person's request is answered: row
 					 * `request_id`, good or not, `text` */
 	EFFECT_READ_SECRET,		/* file `text`; EVENT_SECRET later */
+	EFFECT_LOG_IN,			/* the same, if it is our turn; else
+					 * EVENT_LOG_IN */
+	EFFECT_LOG_IN_OVER,		/* our turn is: with `token`, or not */
+	EFFECT_TOKEN_REFUSED,		/* the token that we have */
 	EFFECT_ALERT,			/* text; urgent: a person, now */
 	EFFECT_LOG			/* a line for syslog: no values */
 };
@@ -85,6 +101,12 @@ struct effect {
 	int64_t request_id;
 	bool good, urgent;
 	bool unless_left;		/* CANCEL: what has left stays on */
+	int log_ins;			/* LOG_IN: allowed a minute */
+	bool idle;			/* LOG_IN: the last token was not
+					 * refused, but idle for long */
+	bool anyway;			/* LOG_IN: whoever's turn it is */
+	struct span token;		/* LOG_IN_OVER: empty = none */
+	int64_t lifetime_ms;		/* of it; -1 unknown, 0 for one use */
 	bool left;			/* CANCEL, answered by the receiver: its
 					 * first byte may have left */
 };

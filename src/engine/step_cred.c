@@ -17,8 +17,9 @@
 
 #define ONCE_MS 60000			/* lifetime 0: one refresh a minute */
 #define MINUTE_MS 60000
-#define TOKENS_PER_MINUTE 30		/* asked for, at most */
 #define THROTTLED_MAX 5			/* "too many log-ins", in a row */
+#define ASK_MS 20			/* whose turn? doubles ... */
+#define ASK_DOUBLES 5			/* ... so often */
 
 struct span cred_header(const struct place *p)
 {
@@ -53,7 +54,7 @@ void cred_release(struct cred *c)
 void cred_clock(struct cred *c, int64_t delta_ms)
 {
 	int64_t *at[] = {&c->got_ms, &c->renew_ms, &c->retry_at_ms,
-			 &c->used_ms};
+			 &c->used_ms, &c->asked_ms, &c->ask_at_ms};
 
 	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
 		if (*at[i] > 0)
@@ -71,6 +72,7 @@ void cred_forget(struct place *p)
 	c->throttled = 0;
 	c->after_refusal = false;
 	c->replaces = false;
+	c->idle = false;
 	c->digest_known = false;
 	c->failures = 0;
 	c->retry_at_ms = 0;
@@ -87,16 +89,12 @@ static void read_secret(struct engine_world *w, struct place *p)
 	w->effect(w->effect_ctx, &e);
 }
 
-static int log_ins_a_minute(const struct place *p)
+static void log_in_later(struct engine_world *w, struct place *p,
+			 int64_t wait_ms)
 {
-	switch (p->config->credential.kind) {
-	case CRED_SESSION:
-		return session_log_ins(&p->config->profile->login);
-	case CRED_OAUTH2:
-		return TOKENS_PER_MINUTE;
-	default:
-		return 0;		/* asks nobody */
-	}
+	p->cred.retry_at_ms = add_ms(w->now.utc_ms, wait_ms);
+	world_log(w, p, "log-in: as often as the vendor allows; again in %lld "
+		  "ms", (long long)wait_ms);
 }
 
 /*
@@ -107,21 +105,97 @@ static int log_ins_a_minute(const struct place *p)
  */
 static bool log_in_waits(struct engine_world *w, struct place *p)
 {
-	struct cred *c = &p->cred;
-	int64_t now = w->now.utc_ms, *oldest = &c->log_in_ms[c->log_in];
-	int allowed = log_ins_a_minute(p);
+	const struct cred *c = &p->cred;
+	int64_t oldest = c->log_in_ms[c->log_in];
+	int64_t wait = oldest + MINUTE_MS - w->now.utc_ms;
 
-	if (!allowed)
+	if (!credential_log_ins(p->config) || !oldest || wait <= 0)
 		return false;
-	if (*oldest && *oldest + MINUTE_MS > now) {
-		c->retry_at_ms = *oldest + MINUTE_MS;
-		world_log(w, p, "log-in: as often as the vendor allows; again "
-			  "in %lld ms", (long long)(c->retry_at_ms - now));
-		return true;
-	}
-	*oldest = now;
-	c->log_in = (c->log_in + 1) % allowed;
-	return false;
+	log_in_later(w, p, wait);
+	return true;
+}
+
+static void log_in_counts(const struct engine_world *w, struct place *p)
+{
+	struct cred *c = &p->cred;
+
+	c->log_in_ms[c->log_in] = w->now.utc_ms;
+	c->log_in = (c->log_in + 1) % credential_log_ins(p->config);
+}
+
+/* ---- whose turn --------------------------------------------------------- */
+
+static bool shares(const struct place *p)
+{
+	const struct cred_config *k = &p->config->credential;
+
+	return credential_is_asked_for(k->kind) && k->share != SHARE_OFF;
+}
+
+static bool lost_patience(const struct engine_world *w, const struct place *p)
+{
+	int64_t since = p->cred.asked_ms;
+
+	return since && w->now.utc_ms - since >=
+			credential_patience_ms(p->config);
+}
+
+static void ask_turn(struct engine_world *w, struct place *p)
+{
+	struct cred *c = &p->cred;
+	struct effect e = {.kind = EFFECT_LOG_IN,
+			   .endpoint = place_index(w, p), .idle = c->idle,
+			   .log_ins = credential_log_ins(p->config)};
+
+	assert(c->busy && !c->turn);
+	e.text = credential_file(&p->config->credential, 0);
+	e.anyway = lost_patience(w, p);
+	if (e.anyway)
+		world_log(w, p, "log-in: another process began one as this "
+			  "account and does not end; not waiting any longer");
+	c->ask_at_ms = 0;
+	w->effect(w->effect_ctx, &e);
+}
+
+static void waits_no_more(struct cred *c)
+{
+	c->ask_at_ms = c->asked_ms = 0;
+	c->asked = 0;
+}
+
+/* Ours, or that of nobody who is known: the flight is over, with a token or
+ * without. */
+static void land(struct engine_world *w, struct place *p, struct span token,
+		 int64_t lifetime_ms)
+{
+	struct cred *c = &p->cred;
+	struct effect e = {.kind = EFFECT_LOG_IN_OVER,
+			   .endpoint = place_index(w, p), .token = token,
+			   .lifetime_ms = lifetime_ms};
+
+	assert(c->busy);
+	c->busy = false;
+	waits_no_more(c);
+	if (c->turn)
+		w->effect(w->effect_ctx, &e);
+	c->turn = false;
+}
+
+static void land_empty(struct engine_world *w, struct place *p)
+{
+	land(w, p, (struct span){NULL, 0}, 0);
+}
+
+void cred_tick(struct engine_world *w, struct place *p)
+{
+	struct cred *c = &p->cred;
+
+	if (!c->ask_at_ms || c->ask_at_ms > w->now.utc_ms)
+		return;
+	if (w->stopping || p->state.halt != HALT_NONE || place_paused(w, p))
+		land_empty(w, p);
+	else
+		ask_turn(w, p);
 }
 
 static void begin(struct engine_world *w, struct place *p)
@@ -134,7 +208,10 @@ static void begin(struct engine_world *w, struct place *p)
 	c->busy = true;
 	c->reading = 0;
 	buf_wipe(&c->partial);
-	read_secret(w, p);
+	if (shares(p))
+		ask_turn(w, p);
+	else
+		read_secret(w, p);
 }
 
 bool cred_waits(const struct engine_world *w, const struct place *p)
@@ -162,8 +239,10 @@ bool cred_usable(struct engine_world *w, struct place *p)
 
 	if (p->config->credential.kind == CRED_NONE)
 		return c->usable = true;
-	if (c->usable && idle_over(w, p))
+	if (c->usable && idle_over(w, p)) {
 		drop(c);
+		c->idle = true;
+	}
 	if (c->usable) {
 		if (c->renew_ms && now >= c->renew_ms && !c->busy &&
 		    now >= c->retry_at_ms)
@@ -234,10 +313,9 @@ static void ready(struct engine_world *w, struct place *p, struct buf *made)
 	else
 		c->header = *made;
 	*made = BUF_INIT;
-	c->busy = false;
 	c->usable = true;
 	c->replaces = c->after_refusal;
-	c->after_refusal = false;
+	c->after_refusal = c->taken = c->idle = false;
 	c->failures = 0;
 	c->retry_at_ms = 0;
 	c->version++;
@@ -260,8 +338,8 @@ static void static_ready(struct engine_world *w, struct place *p)
 	same = c->digest_known && memcmp(digest, c->digest, 32) == 0;
 	memcpy(c->digest, digest, 32);
 	c->digest_known = true;
+	c->busy = false;
 	if (same && c->after_refusal) {
-		c->busy = false;
 		buf_wipe(&c->partial);
 		halt_set(w, p, HALT_CREDENTIALS, 0, 0,
 			 "refused, and the secret file holds the same as before");
@@ -290,7 +368,7 @@ static void fetch(struct engine_world *w, struct place *p, struct span secret)
 	if (built) {
 		transfer_start(w, t);
 	} else {
-		p->cred.busy = false;
+		land_empty(w, p);
 		transfer_end(w, t);
 		halt_set(w, p, HALT_CREDENTIALS, 0, 0, buf_text(&error));
 	}
@@ -303,18 +381,20 @@ void cred_secret(struct engine_world *w, struct place *p, struct span secret,
 	const struct cred_config *k = &p->config->credential;
 	struct cred *c = &p->cred;
 
-	assert(c->busy);
+	assert(c->busy && !c->turn);
+	c->turn = shares(p);
 	if (w->stopping) {
-		c->busy = false;
+		land_empty(w, p);
 		return;
 	}
 	if (!ok || memchr(secret.p ? secret.p : "", '\n', secret.n)) {
-		c->busy = false;
+		land_empty(w, p);
 		halt_set(w, p, HALT_SECRET, 0, 0,
 			 ok ? "the secret has more than one line" : error);
 		return;
 	}
 	if (credential_is_asked_for(k->kind)) {
+		log_in_counts(w, p);
 		fetch(w, p, secret);
 		return;
 	}
@@ -337,7 +417,7 @@ static void trouble(struct engine_world *w, struct place *p,
 
 	if (wait < 1000)
 		wait = 1000;
-	c->busy = false;
+	land_empty(w, p);
 	c->throttled = ta->throttled ? c->throttled + 1 : 0;
 	if (p->config->credential.kind == CRED_SESSION &&
 	    c->throttled >= THROTTLED_MAX) {
@@ -390,13 +470,28 @@ static void record(struct engine_world *w, struct transfer *t,
 	w->effect(w->effect_ctx, &e);
 }
 
+/* One that was got so long ago. */
+static void token_ready(struct engine_world *w, struct place *p,
+			struct span token, int64_t age_ms, int64_t lifetime_ms)
+{
+	struct cred *c = &p->cred;
+	struct buf header = BUF_INIT;
+
+	credential_granted(p->config, token, &header);
+	ready(w, p, &header);
+	c->got_ms -= age_ms;
+	c->once = lifetime_ms == 0;
+	if (lifetime_ms > 0)
+		c->renew_ms = token_renew_ms(c->got_ms, lifetime_ms);
+	p->state.token_got_ms = c->got_ms;
+	p->state.token_renew_ms = c->renew_ms;
+}
+
 void cred_answer(struct engine_world *w, struct transfer *t,
 		 const struct answer *a, const int *phases_us)
 {
 	struct place *p = &w->place[t->endpoint];
-	struct cred *c = &p->cred;
 	struct token_answer ta = {0};
-	struct buf header = BUF_INIT;
 
 	assert(t->kind == ATTEMPT_CREDENTIAL);
 	credential_read(p->config, a, w->now.utc_ms, &ta);
@@ -404,24 +499,19 @@ void cred_answer(struct engine_world *w, struct transfer *t,
 	transfer_end(w, t);
 	switch (ta.result) {
 	case TOKEN_OK:
-		credential_granted(p->config, buf_span(&ta.token), &header);
-		ready(w, p, &header);
-		c->throttled = 0;
+		land(w, p, buf_span(&ta.token), ta.lifetime_ms);
+		token_ready(w, p, buf_span(&ta.token), 0, ta.lifetime_ms);
+		p->cred.throttled = 0;
 		if (ta.odd_lifetime)
 			world_log(w, p, "%s: %s",
 				  credential_asks(&p->config->credential),
 				  ta.why);
-		c->once = ta.lifetime_ms == 0;
-		if (ta.lifetime_ms > 0)
-			c->renew_ms = token_renew_ms(c->got_ms,
-						     ta.lifetime_ms);
-		p->state.token_renew_ms = c->renew_ms;
 		break;
 	case TOKEN_TROUBLE:
 		trouble(w, p, &ta);
 		break;
 	case TOKEN_REFUSED:
-		c->busy = false;
+		land_empty(w, p);
 		halt_set(w, p, ta.halt == HALT_NONE ? HALT_CREDENTIALS
 						    : ta.halt, 0, 0, ta.why);
 		break;
@@ -429,10 +519,52 @@ void cred_answer(struct engine_world *w, struct transfer *t,
 	buf_wipe(&ta.token);
 }
 
+/* ---- what other processes did ------------------------------------------- */
+
+/* Not all of those who wait ask at the same time. */
+static int64_t ask_after_ms(struct engine_world *w, struct cred *c)
+{
+	int64_t wait = ASK_MS << (c->asked < ASK_DOUBLES ? c->asked
+							 : ASK_DOUBLES);
+
+	c->asked++;
+	return wait + (int64_t)(world_random(w) % (uint64_t)wait);
+}
+
+void cred_log_in(struct engine_world *w, struct place *p,
+		 const struct event *e)
+{
+	struct cred *c = &p->cred;
+
+	assert(c->busy && !c->turn && shares(p));
+	switch (e->turn) {
+	case LOG_IN_BUSY:
+		if (!c->asked_ms)
+			c->asked_ms = w->now.utc_ms;
+		c->ask_at_ms = add_ms(w->now.utc_ms, ask_after_ms(w, c));
+		return;
+	case LOG_IN_LATER:
+		land_empty(w, p);
+		log_in_later(w, p, e->wait_ms);
+		return;
+	case LOG_IN_SHARED:
+		land_empty(w, p);
+		token_ready(w, p, e->secret, e->age_ms, e->lifetime_ms);
+		/* Issued at any time: that it is refused says nothing yet. */
+		c->taken = true;
+		c->replaces = false;
+		world_log(w, p, "log-in: another process is in as this "
+			  "account, its token serves here, too");
+		return;
+	}
+}
+
 /* ---- refusals by the vendor --------------------------------------------- */
 
 bool cred_fresh(const struct place *p, int64_t op)
 {
+	if (p->cred.taken)
+		return false;
 	for (size_t i = 0; i < p->cred.refused_n; i++)
 		if (p->cred.refused[i].op == op)
 			return p->cred.refused[i].version < p->cred.version;
@@ -469,21 +601,26 @@ void cred_settled(struct place *p, int64_t op)
 
 static void remember(struct cred *c, int64_t op, int64_t version)
 {
+	/* It counts for no blame under a token of another process. */
+	int counts = !(c->taken && version == c->version);
+
 	for (size_t i = 0; i < c->refused_n; i++)
 		if (c->refused[i].op == op) {
 			c->refused[i].version = version;
-			c->refused[i].times++;
+			c->refused[i].times += counts;
 			return;
 		}
 	c->refused = xrealloc(c->refused,
 			      (c->refused_n + 1) * sizeof(*c->refused));
-	c->refused[c->refused_n++] = (struct refused){op, version, 1};
+	c->refused[c->refused_n++] = (struct refused){op, version, counts};
 }
 
 void cred_refused(struct engine_world *w, struct place *p,
 		  const struct transfer *t)
 {
 	struct cred *c = &p->cred;
+	struct effect refused = {.kind = EFFECT_TOKEN_REFUSED,
+				 .endpoint = place_index(w, p)};
 
 	if (t->intent)
 		remember(c, t->intent->op.op, t->token_version);
@@ -497,6 +634,7 @@ void cred_refused(struct engine_world *w, struct place *p,
 	}
 	drop(c);
 	c->after_refusal = true;
+	w->effect(w->effect_ctx, &refused);
 	if (c->once)
 		c->retry_at_ms = add_ms(c->got_ms, ONCE_MS);
 }

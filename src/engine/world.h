@@ -50,6 +50,12 @@ struct cred {
 	bool busy;			/* the single flight */
 	bool after_refusal;		/* the flight was caused by a 401 */
 	bool replaces;			/* so was the present token */
+	bool taken;			/* the present token was issued to
+					 * another process, at any time */
+	bool turn;			/* to log in is ours, among processes */
+	bool idle;			/* the last one was idle for long */
+	int asked;			/* times that others were about it */
+	int64_t asked_ms, ask_at_ms;	/* first; next. 0: not waiting */
 	size_t reading;			/* file of a `headers` credential */
 	struct buf header;		/* "Name: value" lines; wiped */
 	struct buf in_body;		/* form_token: put into bodies; wiped */
@@ -202,6 +208,10 @@ void cred_used(struct engine_world *, struct place *);
 void cred_clock(struct cred *, int64_t delta_ms);
 void cred_secret(struct engine_world *, struct place *, struct span secret,
 		 bool ok, const char *error);
+/* It is not ours to log in: another process does, or did, or all did. */
+void cred_log_in(struct engine_world *, struct place *, const struct event *);
+/* Asks again whether it is our turn, when that is due. */
+void cred_tick(struct engine_world *, struct place *);
 void cred_answer(struct engine_world *, struct transfer *,
 		 const struct answer *, const int *phases_us);
 void cred_refused(struct engine_world *, struct place *,

@@ -70,6 +70,7 @@ E2E = \
 	tests/e2e/field_wire.py \
 	tests/e2e/first_run.py \
 	tests/e2e/kill.py \
+	tests/e2e/log_ins.py \
 	tests/e2e/metrics.py \
 	tests/e2e/people.py \
 	tests/e2e/restore.py \

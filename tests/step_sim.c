@@ -89,10 +89,14 @@ static void on_effect(void *ctx, struct effect *e)
 		batch_answered(s->filling, e->request_id, e->good, e->text);
 		break;
 	case EFFECT_READ_SECRET:
+	case EFFECT_LOG_IN:
 		s->secret_asked[e->endpoint] = true;
 		break;
 	case EFFECT_CANCEL:
 		vendor_cut(s, e);
+		break;
+	case EFFECT_LOG_IN_OVER:
+	case EFFECT_TOKEN_REFUSED:
 		break;
 	case EFFECT_ALERT:
 		s->alerts++;

@@ -108,7 +108,8 @@ static void on_effect(void *ctx, struct effect *e)
 	(void)ctx;
 	if (e->kind == EFFECT_START) {
 		left(e);
-	} else if (e->kind == EFFECT_READ_SECRET) {
+	} else if (e->kind == EFFECT_READ_SECRET ||
+		   e->kind == EFFECT_LOG_IN) {
 		s.asked = true;
 		s.reads++;
 	} else if (e->kind == EFFECT_REQUEST) {

@@ -4,6 +4,7 @@ EDCSYNC and EDCSIM name the programs (make check sets them). Everything lives
 in a temporary folder that is removed unless KEEP=1. Nothing here sleeps: it
 waits on conditions, with a bound.
 """
+import atexit
 import concurrent.futures
 import contextlib
 import json
@@ -28,6 +29,9 @@ SRC = HERE.parent.parent
 BUILD = pathlib.Path(os.environ.get("top_builddir", SRC / "build")).resolve()
 EDCSYNC = os.environ.get("EDCSYNC", str(BUILD / "edcsync"))
 EDCSIM = os.environ.get("EDCSIM", str(BUILD / "edcsim"))
+# Whatever is started shares log-ins with nobody but its own house.
+os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="edcsync-run-")
+atexit.register(shutil.rmtree, os.environ["XDG_RUNTIME_DIR"], True)
 OPS = HERE / "data" / "cdisc-pilot-ops.jsonl"
 
 QUICK = {
@@ -129,6 +133,8 @@ class House:
 
     def __init__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="edcsync-e2e-"))
+        self.runtime = self.dir / "runtime"
+        self.runtime.mkdir(0o700)
         self.sims = []
         self.running = []
         self.config = {"store": "edcsync.db", "endpoints": {}}
@@ -185,6 +191,10 @@ class House:
         return [EDCSYNC, args[0], "--config",
                 str(self.dir / "edcsync.json")] + [str(a) for a in args[1:]]
 
+    def env(self, more=None):
+        return dict(os.environ, XDG_RUNTIME_DIR=str(self.runtime),
+                    **(more or {}))
+
     def command(self, *words, codes=(0,), input=None, timeout=120, env=None):
         """Runs a command; codes None takes any exit code."""
         verb = words[0].split()
@@ -193,7 +203,7 @@ class House:
         argv += [str(w) for w in words[1:]]
         done = subprocess.run(argv, input=input, capture_output=True,
                               text=True, timeout=timeout, cwd=self.dir,
-                              env=dict(os.environ, **(env or {})))
+                              env=self.env(env))
         if codes is not None and done.returncode not in codes:
             raise Failed("%s: exit %d\n%s%s" % (
                 " ".join(argv), done.returncode, done.stdout[-3000:],
@@ -204,13 +214,13 @@ class House:
         done = self.command(words[0], *words[1:], "--json", codes=codes, **kw)
         return [json.loads(x) for x in done.stdout.splitlines()]
 
-    def start(self, *words, env=None):
+    def start(self, *words, env=None, **kw):
         """A command in the background (the engine)."""
         p = subprocess.Popen([EDCSYNC, words[0], "--config",
                               str(self.dir / "edcsync.json")] +
                              [str(w) for w in words[1:]], cwd=self.dir,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, env=dict(os.environ, **(env or {})))
+                             text=True, env=self.env(env), **kw)
         self.running.append(p)
         return p
 

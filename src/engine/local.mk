@@ -32,10 +32,23 @@ tests_test_wire_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_wire_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_credential
 TESTS += tests/test_credential
-tests_test_credential_SOURCES = tests/test_credential.c tests/profiles.h
+tests_test_credential_SOURCES = tests/test_credential.c tests/cred_scene.h \
+	tests/profiles.h
 tests_test_credential_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_credential_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_credential_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_turns
+TESTS += tests/test_turns
+tests_test_turns_SOURCES = tests/test_turns.c tests/cred_scene.h \
+	tests/profiles.h
+tests_test_turns_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_turns_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_turns_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_login_share
+TESTS += tests/test_login_share
+tests_test_login_share_SOURCES = tests/test_login_share.c tests/check.h
+tests_test_login_share_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_login_share_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_step
 TESTS += tests/test_step
 tests_test_step_SOURCES = tests/test_step.c tests/step_sim.c tests/step_sim.h \

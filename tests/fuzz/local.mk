@@ -305,3 +305,25 @@ tests_fuzz_fuzz_url_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_url_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_url_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 endif
+
+# Log-ins of other processes.
+EXTRA_DIST += \
+	tests/fuzz/corpus/login/empty \
+	tests/fuzz/corpus/login/full \
+	tests/fuzz/corpus/login/session \
+	tests/fuzz/corpus/login/three \
+	tests/fuzz/corpus/login/token
+check_PROGRAMS += tests/fuzz/replay_login
+TESTS += tests/fuzz/replay_login
+tests_fuzz_replay_login_SOURCES = tests/fuzz/fuzz_login.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_login_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/login"'
+tests_fuzz_replay_login_LDADD = $(CORE_LIBS)
+if FUZZERS
+check_PROGRAMS += tests/fuzz/fuzz_login
+tests_fuzz_fuzz_login_SOURCES = tests/fuzz/fuzz_login.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_login_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_login_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_login_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
+endif

@@ -91,6 +91,8 @@ static void on_effect(void *ctx, struct effect *e)
 	case EFFECT_READ_SECRET:
 	case EFFECT_LOG_IN:
 		s->secret_asked[e->endpoint] = true;
+		s->others[e->endpoint] = e->kind == EFFECT_LOG_IN &&
+					 !e->anyway;
 		break;
 	case EFFECT_CANCEL:
 		vendor_cut(s, e);
@@ -110,6 +112,24 @@ static void on_effect(void *ctx, struct effect *e)
 	}
 }
 
+/* Now and then another process is about it, was, or was too often; its token
+ * may be good or over. */
+static void others_log_in(struct sim *s, struct event *e, char token[16])
+{
+	int roll = s->faults ? (int)(sim_chance(s) % 12) : 99;
+
+	if (roll > 4)
+		return;
+	e->kind = EVENT_LOG_IN;
+	e->turn = roll < 2 ? LOG_IN_BUSY : roll < 3 ? LOG_IN_LATER :
+		  LOG_IN_SHARED;
+	e->wait_ms = 700;
+	e->lifetime_ms = 20000;
+	e->age_ms = 3000;
+	snprintf(token, 16, "t%d", s->token_good - (roll == 4));
+	e->secret = span_of(token);
+}
+
 void sim_event(struct sim *s, struct event event)
 {
 	s->steps++;
@@ -117,9 +137,12 @@ void sim_event(struct sim *s, struct event event)
 	for (size_t i = 0; i < SIM_PLACES && !s->crashed; i++) {
 		struct event secret = {.kind = EVENT_SECRET, .endpoint = i,
 				       .ok = true, .secret = SPAN("hush")};
+		char token[16];
 
 		if (!s->secret_asked[i])
 			continue;
+		if (s->others[i])
+			others_log_in(s, &secret, token);
 		s->secret_asked[i] = false;
 		engine_step(s->world, s->now, &secret, 1, on_effect, s);
 	}

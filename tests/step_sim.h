@@ -64,6 +64,7 @@ struct sim {
 	int64_t batch_ms;		/* the one under way commits then */
 	int64_t due_ms, ends_ms;
 	bool secret_asked[SIM_PLACES];
+	bool others[SIM_PLACES];	/* other processes may answer that */
 
 	struct sim_op op[SIM_OPS_MAX];
 	int ops, newest[SIM_OPS_MAX], started[SIM_OPS_MAX];

@@ -110,6 +110,8 @@ static const struct man_part program_tail[] = {
 ".TP\n.B 77\nno permission.\n"
 ".TP\n.B 78\nthe configuration is wrong or missing.\n"},
 	{"ENVIRONMENT",
+".TP\n.B XDG_RUNTIME_DIR\n"
+"where processes of one person take turns to log in (FILES).\n"
 ".TP\n.BR XDG_CONFIG_HOME \", \" XDG_CONFIG_DIRS\n"
 "where edcsync/edcsync.json is looked for.\n"
 ".TP\n.B CREDENTIALS_DIRECTORY\n"
@@ -126,7 +128,14 @@ static const struct man_part program_tail[] = {
 "files beside it.\n"
 ".TP\n.IR audit.key \", \" audit.key.pub\n"
 "the signing key of the audit trail and its public half.\n"
-".TP\n.I anchors.log\nsigned anchors of the audit trail.\n"},
+".TP\n.I anchors.log\nsigned anchors of the audit trail.\n"
+".TP\n.I /run/edcsync\nof a service, or edcsync below $XDG_RUNTIME_DIR or\n"
+"/run/user/UID, or /tmp/edcsync\\-UID: one small file for each account that\n"
+"somebody logs in as, with the times of the last log\\-ins. All processes of\n"
+"the user log in once; the token is in the kernel\\(aqs key ring alone\n"
+".RB ( keyrings (7)),\n"
+"as long as one of them uses it. See\n"
+".B credential.share\nin\n.BR edcsync.json (5).\n"},
 	{"NOTES",
 "A timeout is not a failure: what is unknown is called unknown and settled\n"
 "by evidence, never by a guess.\n"

@@ -324,8 +324,9 @@ def log_ins_have_a_limit_of_their_own():
 
 
 def two_stores_share_an_account():
-    """Another process has a session of its own. Where the vendor keeps one
-    a user, the older is over: one log-in more, and nothing else."""
+    """On machines (here: in runtime folders) of their own, so that each has a
+    session of its own. Where the vendor keeps one a user, the older is over:
+    one log-in more, and nothing else. What shares one: log_ins.py."""
     with House() as a, House() as b:
         def data(r):
             if r.headers.get("authorization") != door.session():

@@ -39,7 +39,9 @@ static const char blind_text[] =
 "  {\"name\": \"queued\", \"if\": {\"status\": [202]}, \"verdict\": \"poll\","
 "   \"take\": {\"job_id\": [{\"json\": \"/job_id\"}]}},"
 "  {\"name\": \"created\", \"if\": {\"status\": [201]},"
-"   \"verdict\": \"commit\"}],"
+"   \"verdict\": \"commit\"},"
+"  {\"name\": \"the-rest\", \"if\": {\"status\": \"203-299\"},"
+"   \"verdict\": \"unknown\"}],"
 " \"poll\": {\"url\": \"{base_url}/jobs/{job_id}\","
 "  \"word\": [{\"json\": \"/status\"}], \"done\": [\"completed\"],"
 "  \"failed\": [\"failed\"]}}";

@@ -164,6 +164,13 @@ static const struct {
 	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"halt\"}]}", 2,
 	 "needs \"halt\""},
 	{HEAD "\"rules\": [{\"name\": \"q\"}]}", 2, "needs a \"verdict\""},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"reject\", "
+	 "\"catch_all\": true}]}", 2, "\"catch_all\" is said of a rule"},
+	{HEAD "\"poll\": {\"rules\": [{\"name\": \"q\", \"verdict\": "
+	 "\"unknown\", \"catch_all\": true}]}}", 2,
+	 "\"catch_all\" is said of a rule"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"unknown\", "
+	 "\"catch_all\": 1}]}", 2, "true or false"},
 	{HEAD "\"rules\": [{\"verdict\": \"poll\"}]}", 2,
 	 "a rule needs a \"name\""},
 	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"poll\"}, "

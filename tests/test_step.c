@@ -302,11 +302,18 @@ static void odd(struct sim *s, struct sim_request *r)
 	r->body = "{\"mood\":\"strange\"}";
 }
 
+/* By no rule at all, and by one that takes what is left. */
 static void five_odd_answers_halt(void **state)
 {
 	struct sim *s = scene(odd);
 
 	(void)state;
+	for (int i = 0; i < 10; i++)
+		sim_add(s, SIM_KEY, i * 2, 1);
+	go(s, 60000);
+	assert_int_equal(halt_of(s, SIM_KEY), HALT_ODD_ANSWERS);
+	leave(s);
+	s = scene(odd);
 	for (int i = 0; i < 10; i++)
 		sim_add(s, SIM_NONE, i * 2, 1);
 	go(s, 60000);

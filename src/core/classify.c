@@ -318,6 +318,8 @@ static void apply_rule(struct opened *o, const struct rule *r)
 		refresh(o, r->name, "the vendor's answer says: log in again");
 	else
 		classify_say(o, r->verdict, r->name, r->say ? r->say : "");
+	out->matched = !r->catch_all ||
+		!classify_well_formed(o, r->catch_all_said);
 	if (r->say)
 		text_set(out->say, sizeof(out->say), span_of(r->say));
 	if (r->todo)

@@ -39,9 +39,10 @@ struct classify_in {
 
 /*
  * The answer to a send. PARTIAL and LOOK may come of a profile's rules only.
- * out->matched is false only for a whole answer that
- * no rule knows (five in a row halt the endpoint); such an answer is
- * UNKNOWN with a rule name that begins "odd-".
+ * out->matched is false only for a whole, well-formed answer that no rule
+ * knows (five in a row halt the endpoint); such an answer is UNKNOWN by a
+ * built-in row whose name begins "odd-", or by a rule that takes whatever is
+ * left (catch_all).
  */
 void classify_send(const struct classify_in *, const struct answer *,
 		   struct verdict_out *);
@@ -104,6 +105,9 @@ void classify_items(struct opened *);
 bool classify_charset(struct opened *);
 /* The guards above, after everything else has decided. */
 void classify_guard(struct opened *);
+/* Something that a vendor may mean: a 2xx (refusals: or 3xx, 4xx) that is no
+ * page, not empty, no broken JSON or XML. */
+bool classify_well_formed(const struct opened *, bool refusals);
 /* The built-in table; always decides. */
 void classify_defaults(struct opened *);
 /* The first valid source, if it is an id. */

@@ -52,6 +52,14 @@ static bool empty(const struct opened *o)
 	return o->body == BODY_EMPTY;
 }
 
+bool classify_well_formed(const struct opened *o, bool refusals)
+{
+	int status = o->answer->status;
+
+	return status >= 200 && status < (refusals ? 500 : 300) && !page(o) &&
+		!empty(o) && !unparsable(o);
+}
+
 static bool object_or_array(const struct opened *o)
 {
 	return o->doc && (json_is(o->doc, 0, JSON_OBJECT) ||

@@ -487,6 +487,26 @@ bool cond_holds(const struct cond *c, const struct cond_world *w)
 	return false;
 }
 
+bool cond_asks(const struct cond *c)
+{
+	switch (c->kind) {
+	case COND_STATUS:
+	case COND_METHOD:
+	case COND_MODE:
+	case COND_BODY:
+		return false;
+	case COND_ALL:
+	case COND_ANY:
+	case COND_NOT:
+		for (size_t i = 0; i < c->kids_n; i++)
+			if (cond_asks(&c->kids[i]))
+				return true;
+		return false;
+	default:
+		return true;
+	}
+}
+
 void cond_release(struct cond *c)
 {
 	for (size_t i = 0; i < c->kids_n; i++)

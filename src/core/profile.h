@@ -112,6 +112,10 @@ struct rule {
 	enum op_reason reason;
 	enum halt_reason halt;
 	bool not_done;
+	bool catch_all;			/* takes what no rule knows: counts as
+					 * no rule (verdict UNKNOWN only) */
+	bool catch_all_said;		/* else it follows from `when`, and
+					 * counts for 2xx alone */
 	struct sources job_id, poll_url, vendor_id, code, word;
 	char *say, *todo;
 	int line;
@@ -350,6 +354,9 @@ struct cond_world {
 	struct items_seen *items;	/* of these levels, found when asked */
 };
 bool cond_holds(const struct cond *, const struct cond_world *);
+/* Does it ask for anything that stands in the answer? Status and kind of body
+ * alone, method and mode say nothing of what the vendor meant. */
+bool cond_asks(const struct cond *);
 void cond_release(struct cond *);
 /*
  * A pointer in which a segment "[name=word]" stands for the element of a list

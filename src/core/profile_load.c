@@ -166,6 +166,14 @@ static bool read_take(struct profile_load *l, uint32_t node, void *at)
 	return profile_members(l, node, rows, ARRAY_SIZE(rows), at);
 }
 
+static bool read_catch_all(struct profile_load *l, uint32_t node, void *at)
+{
+	struct rule *r = at;
+
+	r->catch_all_said = true;
+	return profile_read_bool(l, node, &r->catch_all);
+}
+
 static const struct profile_member rule_rows[] = {
 	{"name", profile_read_text, RULE(name)},
 	{"if", read_cond, RULE(when)},
@@ -173,6 +181,7 @@ static const struct profile_member rule_rows[] = {
 	{"reason", read_reason, RULE(reason)},
 	{"halt", read_halt, RULE(halt)},
 	{"not_done", profile_read_bool, RULE(not_done)},
+	{"catch_all", read_catch_all, 0},
 	{"take", read_take, 0},
 	{"say", profile_read_text, RULE(say)},
 	{"do", profile_read_text, RULE(todo)},
@@ -212,6 +221,15 @@ static bool rule_check(struct profile_load *l, uint32_t node,
 			      "\"halt\": " HALTS);
 		ok = false;
 	}
+	if (r->catch_all && (r->verdict != VERDICT_UNKNOWN ||
+			     allowed != SEND_VERDICTS)) {
+		profile_error(l, node, "\"catch_all\" is said of a rule for "
+			      "sends with the verdict unknown");
+		ok = false;
+	}
+	if (!r->catch_all_said)
+		r->catch_all = r->verdict == VERDICT_UNKNOWN &&
+			allowed == SEND_VERDICTS && !cond_asks(&r->when);
 	if (r->reason == REASON_NONE)
 		r->reason = r->verdict == VERDICT_REJECT ? REASON_REFUSED :
 			r->verdict == VERDICT_LOOK ? REASON_EXISTS :

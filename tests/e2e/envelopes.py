@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 
-from field import attempts, run, submit
+from field import attempts, end_of, run, submit
 from lib import House, expect, main
 from vendor import answer
 
@@ -258,6 +258,26 @@ def a_job_is_asked_for_where_its_answer_says():
                    said, h.states())
 
 
+def answers_that_no_rule_knows_halt():
+    """Also where a rule of the profile takes whatever is left."""
+    with House() as h:
+        v = h.vendor(lambda r: answer(200, {"mood": "strange"}))
+        h.endpoint("edc", v, profile="fhir-r4", idempotency="none",
+                   max_in_flight=1)
+        submit(h, "".join(record("U%d" % n, {
+            "resourceType": "Observation", "valueInteger": n})
+            for n in range(12)).replace('"form_oid"', '"path": '
+                                        '"/Observation", "form_oid"'))
+        run(h, codes=(1,))
+        edc = end_of(h)
+        expect(edc["halt_reason"] == "odd_answers", edc)
+        expect(len(v.sends()) == 5, "sent:", len(v.sends()))
+        expect(h.states() == {"dead": 5, "queued": 7}, h.states())
+        rules = {a["rule"] for o in h.operations("state:dead")
+                 for a in attempts(h, o["op_id"])}
+        expect(rules == {"not-understood"}, rules)
+
+
 def ids_lead_from_an_attempt_to_the_vendor_and_back():
     """One correlation id and trace an operation, one request id and span an
     attempt; the vendor's own id where it is one, also of a cut answer."""
@@ -310,5 +330,6 @@ if __name__ == "__main__":
          counts_know_what_was_sent,
          a_word_that_nobody_knows_is_no_success,
          a_job_is_asked_for_where_its_answer_says,
+         answers_that_no_rule_knows_halt,
          ids_lead_from_an_attempt_to_the_vendor_and_back,
          the_dry_run_says_the_same, jobs=2)

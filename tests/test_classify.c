@@ -42,7 +42,8 @@ static bool certain_success(int status, const char *body)
 {
 	return status >= 200 && status < 300 &&
 		strcmp(body, "{\"status\":\"error\"}") &&
-		strcmp(body, "{\"status\":\"queued\"}");
+		strcmp(body, "{\"status\":\"queued\"}") &&
+		strcmp(body, "{\"error\":\"x\"}");
 }
 
 /* A commit needs a 2xx; a retry is sure that nothing happened; every verdict
@@ -156,6 +157,37 @@ static void unknown_words_never_end_a_job(void **state)
 		check_row(v.verdict == VERDICT_STILL, "%s", words[i]);
 		buf_release(&body);
 	}
+}
+
+/* Unless the profile says that every other word does. */
+static void a_profile_may_end_a_job_by_any_other_word(void **state)
+{
+	static const char text[] = "{\"profile\": \"v\", \"version\": 1, "
+		"\"poll\": {\"url\": \"{path}/{job_id}\", \"word\": "
+		"{\"json\": \"/s\"}, \"running\": [\"running\"], "
+		"\"failed\": [\"error\"], \"done_unless_running\": true}}";
+	static const struct {
+		const char *body;
+		enum verdict verdict;
+	} rows[] = {
+		{"{\"s\":\"archived\"}", VERDICT_COMMIT},
+		{"{\"s\":\"running\"}", VERDICT_STILL},
+		{"{\"s\":\"error\"}", VERDICT_REJECT},
+		{"{\"s\":\"\"}", VERDICT_STILL}, {"{}", VERDICT_STILL},
+	};
+	struct profile *p = loaded(SPAN(text), "v.json");
+	struct classify_in in = {.profile = p, .method = "POST"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct answer a = {.status = 200,
+				   .body = span_of(rows[i].body)};
+		struct verdict_out v;
+
+		classify_poll(&in, &a, true, 0, &v);
+		check_row(v.verdict == rows[i].verdict, "%s", rows[i].body);
+	}
+	profile_free(p);
 }
 
 /* A failing poll is not a failed job, whatever its status or body. */
@@ -382,6 +414,42 @@ static void json_in_another_charset_is_read(void **state)
 	}
 }
 
+/* A status that says success, and bytes that no text has: no success. Text
+ * that is one, though nobody asked for it, does not matter. */
+static void a_body_that_is_no_text_is_no_success(void **state)
+{
+	static const struct {
+		struct span body;
+		bool success;
+	} rows[] = {
+		{SPAN("\xff\xfe{\0\"\0a\0\"\0:\0001\0}\0"), false},
+		{SPAN("\xfe\xff\0{\0\"\0a\0\"\0:\0001\0}"), false},
+		{SPAN("\x1f\x8b\x08\0\0\0\0\0"), false},
+		{SPAN("OK\0OK"), false}, {SPAN("\x1b[2J"), false},
+		{SPAN("callback({\"a\": 1})"), false},
+		{SPAN("\xef\xbb\xbf\xef\xbb\xbf{\"a\": 1}"), false},
+		{SPAN("\xc2\xa0{\"a\": 1}"), false},
+		{SPAN("Created\r\n"), true}, {SPAN("Cr\xe9\xe9"), true},
+		{SPAN("R-17"), true}, {SPAN(""), true},
+	};
+	static const int statuses[] = {201, 204};
+	struct classify_in in = {.profile = generic, .method = "POST"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(statuses); j++) {
+			struct answer a = {.status = statuses[j],
+					   .body = rows[i].body};
+			struct verdict_out v;
+
+			classify_send(&in, &a, &v);
+			check_row(v.verdict == (rows[i].success ?
+				  VERDICT_COMMIT : VERDICT_UNKNOWN),
+				  "%zu: %s by %s", i, verdict_name(v.verdict),
+				  v.rule);
+		}
+}
+
 /* Health reads of old servers: a version, called a page. */
 static void a_probe_that_hears_a_word_is_good(void **state)
 {
@@ -503,6 +571,7 @@ int main(void)
 		cmocka_unit_test(every_status_and_body_has_one_verdict),
 		cmocka_unit_test(every_broken_transfer_is_unknown_or_retry),
 		cmocka_unit_test(unknown_words_never_end_a_job),
+		cmocka_unit_test(a_profile_may_end_a_job_by_any_other_word),
 		cmocka_unit_test(no_poll_trouble_fails_a_job),
 		cmocka_unit_test(no_value_reaches_the_verdict),
 		cmocka_unit_test(hostile_ids_are_dropped),
@@ -510,6 +579,7 @@ int main(void)
 		cmocka_unit_test(a_limit_without_an_end_waits_for_its_window),
 		cmocka_unit_test(a_reset_is_read_by_its_unit),
 		cmocka_unit_test(json_in_another_charset_is_read),
+		cmocka_unit_test(a_body_that_is_no_text_is_no_success),
 		cmocka_unit_test(a_probe_that_hears_a_word_is_good),
 		cmocka_unit_test(a_costly_answer_concludes_nothing),
 		cmocka_unit_test(a_session_envelope_refreshes_once),

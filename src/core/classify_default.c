@@ -28,6 +28,20 @@ static bool claims_json(const struct answer *a)
 	return false;
 }
 
+/* Bytes that no text has (UTF-16, gzip, a picture), or JSON inside of what is
+ * none: wrapped, or behind a guard against inclusion. */
+static bool garbled(struct span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if ((unsigned char)s.p[i] < 0x20 &&
+		    (!s.p[i] || !strchr("\t\n\f\r", s.p[i])))
+			return true;
+		if (s.p[i] == '{' && i + 1 < s.n && s.p[i + 1] == '"')
+			return true;
+	}
+	return false;
+}
+
 /* Claims or begins to be JSON or XML, and is none. */
 static bool unparsable(const struct opened *o)
 {
@@ -44,7 +58,8 @@ static bool unparsable(const struct opened *o)
 		p++;
 		n--;
 	}
-	return claims_json(o->answer) || (n && strchr("{[", *p));
+	return claims_json(o->answer) || (n && strchr("{[", *p)) ||
+		garbled((struct span){p, n});
 }
 
 static bool empty(const struct opened *o)
@@ -58,6 +73,122 @@ bool classify_well_formed(const struct opened *o, bool refusals)
 
 	return status >= 200 && status < (refusals ? 500 : 300) && !page(o) &&
 		!empty(o) && !unparsable(o);
+}
+
+/* ---- what says "error" beside a status that says success ---- */
+
+static bool word_in(struct span s, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s.n == strlen(words[i]) &&
+		    !strncasecmp(s.p, words[i], s.n))
+			return true;
+	return false;
+}
+
+/* Neither null, false, zero nor empty. */
+static bool says_something(const struct json *doc, uint32_t node)
+{
+	struct span raw = json_raw(doc, node);
+
+	if (json_is(doc, node, JSON_OBJECT) || json_is(doc, node, JSON_ARRAY))
+		return json_child(doc, node) != JSON_NONE;
+	return !json_is(doc, node, JSON_NULL) &&
+		!json_is(doc, node, JSON_FALSE) && !span_is(raw, "\"\"") &&
+		!span_is(raw, "0");
+}
+
+/* "FAILED", " rejected", 422: of a word or number that stands for a status. */
+static bool bad_status(struct span raw)
+{
+	static const char *const words[] = {
+		"error", "errors", "fail", "failed", "failure", "rejected",
+		"refused", "denied", "invalid", "cancelled", "canceled",
+		"aborted", "exception",
+	};
+
+	while (raw.n && strchr("\" \t", raw.p[0])) {
+		raw.p++;
+		raw.n--;
+	}
+	while (raw.n && strchr("\" \t", raw.p[raw.n - 1]))
+		raw.n--;
+	if (raw.n >= 3 && (raw.p[0] == '4' || raw.p[0] == '5') &&
+	    raw.p[1] >= '0' && raw.p[1] <= '9' && raw.p[2] >= '0' &&
+	    raw.p[2] <= '9' && (raw.n == 3 || raw.p[3] == ' '))
+		return true;
+	return word_in(raw, words, ARRAY_SIZE(words));
+}
+
+static bool bad_member(const struct json *doc, uint32_t node)
+{
+	static const char *const troubles[] = {"error", "errors", "fault",
+		"exception"};
+	static const char *const statuses[] = {"status", "state", "result",
+		"outcome"};
+	static const char *const goods[] = {"success", "ok", "succeeded"};
+	const struct json_node *n = &doc->node[node];
+	struct span key = {doc->text + n->key, n->key_len};
+
+	if (json_is(doc, node, JSON_FALSE))
+		return word_in(key, goods, ARRAY_SIZE(goods));
+	if (word_in(key, troubles, ARRAY_SIZE(troubles)))
+		return says_something(doc, node);
+	return (json_is(doc, node, JSON_STRING) ||
+		json_is(doc, node, JSON_NUMBER)) &&
+		word_in(key, statuses, ARRAY_SIZE(statuses)) &&
+		bad_status(json_raw(doc, node));
+}
+
+static bool bad_object(const struct json *doc, uint32_t object)
+{
+	if (!json_is(doc, object, JSON_OBJECT))
+		return false;
+	for (uint32_t kid = json_child(doc, object); kid != JSON_NONE;
+	     kid = json_next(doc, kid))
+		if (bad_member(doc, kid))
+			return true;
+	return false;
+}
+
+/* An XML whose root is an error, or that holds a SOAP fault. */
+static bool bad_xml(const struct opened *o)
+{
+	struct cond_world w = {.answer = o->answer,
+			       .xml = (struct xml_lazy *)&o->xml};
+	struct xml *xml = world_xml(&w);
+	struct xml_path *path = xml_path_make(
+		"/*[local-name()='error' or local-name()='Error' or "
+		"local-name()='errors' or local-name()='Errors' or "
+		"local-name()='exception' or local-name()='Exception'] | "
+		"//*[local-name()='Fault' or local-name()='fault']",
+		NULL, NULL);
+	struct xml_found found;
+	bool bad;
+
+	assert(path);
+	if (xml)
+		xml_find(xml, path, NULL, &found);
+	bad = xml && found.n > 0;
+	if (xml)
+		xml_found_release(&found);
+	xml_path_free(path);
+	return bad;
+}
+
+bool classify_says_error(const struct opened *o)
+{
+	const struct json *doc = o->doc;
+
+	if (!doc)
+		return o->body == BODY_XML && bad_xml(o);
+	if (!json_is(doc, 0, JSON_ARRAY))
+		return bad_object(doc, 0);
+	for (uint32_t kid = json_child(doc, 0); kid != JSON_NONE;
+	     kid = json_next(doc, kid))
+		if (bad_object(doc, kid))
+			return true;
+	return false;
 }
 
 static bool object_or_array(const struct opened *o)
@@ -99,6 +230,12 @@ static const struct default_row {
 	 "a web page came where a machine's answer was due"},
 	{"unparsable", 200, 299, unparsable, VERDICT_UNKNOWN, REASON_NONE,
 	 false, "the answer cannot be read"},
+	{"error-in-2xx", 200, 201, classify_says_error, VERDICT_UNKNOWN,
+	 REASON_NONE, false,
+	 "the status says success, and the answer speaks of an error"},
+	{"error-in-2xx", 204, 204, classify_says_error, VERDICT_UNKNOWN,
+	 REASON_NONE, false,
+	 "the status says success, and the answer speaks of an error"},
 	{"no-content", 204, 204, NULL, VERDICT_COMMIT, REASON_NONE, false,
 	 "done"},
 	{"created", 201, 201, NULL, VERDICT_COMMIT, REASON_NONE, false,

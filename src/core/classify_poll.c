@@ -8,7 +8,12 @@ static void poll_done(struct opened *o)
 
 	classify_items(o);
 	word = o->items.done ? items_word(&o->items) : "absent";
-	if (!strcmp(word, "none_refused") || !strcmp(word, "absent")) {
+	if ((!strcmp(word, "none_refused") || !strcmp(word, "absent")) &&
+	    classify_says_error(o)) {
+		classify_say(o, VERDICT_UNKNOWN, "job-done-with-error",
+			     "the job's word says done, and the answer "
+			     "speaks of an error");
+	} else if (!strcmp(word, "none_refused") || !strcmp(word, "absent")) {
 		classify_say(o, VERDICT_COMMIT, "job-done",
 			     "the vendor's job is done");
 	} else if (!strcmp(word, "unclear")) {

@@ -43,22 +43,53 @@ static struct span body_text(const struct answer *answer)
 	return place_trim(s);
 }
 
-static bool is_page(struct span s)
+/* Behind declarations, comments and a DOCTYPE: the root element's tag. */
+static struct span root_tag(struct span s, bool *doctype_html)
 {
-	return starts_folded(s, "<!doctype html") ||
-		starts_folded(s, "<html") || starts_folded(s, "<head") ||
-		starts_folded(s, "<body");
+	*doctype_html = false;
+	while (s.n > 2 && (s.p[1] == '?' || s.p[1] == '!')) {
+		const char *mark = span_starts(s, "<!--") ? "-->" :
+			s.p[1] == '?' ? "?>" : ">";
+		const char *end = memmem(s.p + 2, s.n - 2, mark,
+					 strlen(mark));
+
+		if (starts_folded(s, "<!doctype html"))
+			*doctype_html = true;
+		if (!end)
+			break;
+		end += strlen(mark);
+		s = place_trim((struct span){end, s.n - (size_t)(end - s.p)});
+	}
+	return s;
 }
 
-/* A page may have an XML declaration as well. */
-static struct span after_declaration(struct span s)
+/* "<html>", "<h:HTML lang=..>"; no "<header>". What only a page has, or a
+ * piece of one: no vendor's root element is called so. */
+static bool is_page(struct span s)
 {
-	const char *end = memmem(s.p, s.n, "?>", 2);
+	static const char *const tags[] = {
+		"html", "head", "body", "title", "meta", "style", "script",
+		"noscript", "center", "h1", "h2", "div", "iframe", "br", "hr",
+		"font", "pre",
+	};
+	struct span name = {NULL, 0};
+	bool html;
 
-	if (!end)
-		return s;
-	end += 2;
-	return place_trim((struct span){end, s.n - (size_t)(end - s.p)});
+	s = root_tag(s, &html);
+	if (html)
+		return true;
+	if (!s.n || s.p[0] != '<')
+		return false;
+	for (const char *p = name.p = s.p + 1; p < s.p + s.n &&
+	     !strchr(" \t\r\n/>", *p); p++) {
+		name.n++;
+		if (*p == ':')		/* a namespace's prefix */
+			name = (struct span){p + 1, 0};
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(tags); i++)
+		if (equal_text(name, tags[i], true))
+			return true;
+	return false;
 }
 
 enum body_kind answer_body_kind(const struct answer *answer,
@@ -73,7 +104,7 @@ enum body_kind answer_body_kind(const struct answer *answer,
 	if (!s.n)
 		return BODY_EMPTY;
 	declared = span_starts(s, "<?xml");
-	if (is_page(s) || (declared && is_page(after_declaration(s))))
+	if (is_page(s))
 		return BODY_HTML;
 	/* A word called a page is still a word (a version, "ok"). */
 	if (!declared && memchr(s.p, '<', s.n) &&

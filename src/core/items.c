@@ -7,7 +7,7 @@
 
 /* Walking the levels of one answer. */
 struct walk {
-	const struct cond_world *w;
+	struct cond_world w;		/* with the item that is looked at */
 	struct items_seen *seen;
 	const struct item_level *level;
 	/* of the items under the one being looked at */
@@ -92,26 +92,31 @@ static enum fate fate_of(const struct item_level *level,
 
 /* An item with items inside counts as those; refused without any of them
  * being refused, all of them are. */
-static void one_item(struct walk *k, const struct cond_world *w)
+static void one_item(struct walk *k)
 {
-	enum fate fate = fate_of(k->level, w);
-	struct walk sum = {w, k->seen, NULL, 0, 0, 0};
+	enum fate fate = fate_of(k->level, &k->w);
+	int refused = 0, total = 0;
 
-	if (k->level->inner)
-		levels_find(k->level->inner, w, k->seen, &sum);
-	k->unclear += sum.unclear + (fate == UNCLEAR);
-	if (fate == REFUSED && !sum.refused) {
-		list_item(k, w);
-		sum.refused = sum.total ? sum.total : 1;
+	if (k->level->inner) {
+		struct walk sum = {.seen = k->seen};
+
+		levels_find(k->level->inner, &k->w, k->seen, &sum);
+		refused = sum.refused;
+		total = sum.total;
+		k->unclear += sum.unclear;
 	}
-	k->refused += sum.refused;
-	k->total += sum.total ? sum.total : 1;
+	k->unclear += fate == UNCLEAR;
+	if (fate == REFUSED && !refused) {
+		list_item(k, &k->w);
+		refused = total ? total : 1;
+	}
+	k->refused += refused;
+	k->total += total ? total : 1;
 }
 
 static void json_item(void *ctx, const struct json *doc, uint32_t node)
 {
 	struct walk *k = ctx;
-	struct cond_world w = *k->w;
 
 	(void)doc;
 	if (node == JSON_NONE)
@@ -120,23 +125,19 @@ static void json_item(void *ctx, const struct json *doc, uint32_t node)
 		k->unclear++;
 		return;
 	}
-	w.item = node;
-	w.levels = NULL;
-	one_item(k, &w);
+	k->w.item = node;
+	one_item(k);
 }
 
 static void xml_items(struct walk *k, struct xml *xml)
 {
 	struct xml_found found;
 
-	xml_find(xml, k->level->path, k->w->xml_item, &found);
+	xml_find(xml, k->level->path, k->w.xml_item, &found);
 	for (size_t i = 0; i < found.n; i++) {
-		struct cond_world w = *k->w;
-
-		w.xml_item = xml_found_node(&found, i);
-		w.levels = NULL;
-		if (w.xml_item && k->total < ITEMS_SEEN_MAX)
-			one_item(k, &w);
+		k->w.xml_item = xml_found_node(&found, i);
+		if (k->w.xml_item && k->total < ITEMS_SEEN_MAX)
+			one_item(k);
 		else
 			k->unclear++;
 	}
@@ -171,19 +172,24 @@ static void level_find(const struct item_level *level,
 		       const struct cond_world *w, struct items_seen *seen,
 		       struct walk *sum)
 {
-	struct walk k = {w, seen, level, 0, 0, 0};
+	struct walk k = {.w = *w, .seen = seen, .level = level};
 	size_t listed = strlen(seen->list);
 
+	k.w.levels = NULL;
 	if (level->at && w->doc)
 		json_walk(w->doc, w->item, level->at, json_item, &k);
 	else if (level->path && world_xml(w))
 		xml_items(&k, world_xml(w));
 	sum->unclear += k.unclear;
 	if (level->again) {
-		if (k.refused > sum->refused)
+		if (k.refused > sum->refused) {
+			/* More than those that were counted: not among them */
+			if (sum->total)
+				sum->total += k.refused - sum->refused;
 			sum->refused = k.refused;
-		else
+		} else {
 			seen->list[listed] = 0;
+		}
 		return;
 	}
 	if (level->by != ITEM_REFUSED && (k.total || list_there(level, w)))
@@ -203,7 +209,7 @@ static void levels_find(const struct item_levels *levels,
 void items_find(const struct item_levels *levels, const struct cond_world *w,
 		struct items_seen *seen)
 {
-	struct walk sum = {w, seen, NULL, 0, 0, 0};
+	struct walk sum = {.seen = seen};
 
 	if (seen->done)
 		return;

@@ -153,7 +153,7 @@ static uint32_t step(const struct json *doc, uint32_t node, struct span raw,
 {
 	uint32_t index;
 
-	if (span_is(raw, "*"))
+	if (raw.n == 1 && raw.p[0] == '*')
 		return JSON_NONE;
 	if (json_is(doc, node, JSON_ARRAY))
 		return index_parse(raw, &index) ? json_at(doc, node, index) :

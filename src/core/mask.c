@@ -43,6 +43,25 @@ static inline void put(struct buf *out, const char *p, size_t n)
 	out->p[out->len] = 0;
 }
 
+/* "key": as it stands in the document, escapes and all. */
+static void put_key(struct masking *m, struct span key)
+{
+	struct buf *out = m->out;
+	char *p;
+
+	buf_reserve(out, key.n + 4);
+	p = out->p + out->len;
+	*p++ = '"';
+	for (size_t i = 0; i < key.n; i++)
+		*p++ = key.p[i];
+	*p++ = '"';
+	*p++ = ':';
+	if (m->indent >= 0)
+		*p++ = ' ';
+	*p = 0;
+	out->len = (size_t)(p - out->p);
+}
+
 static void add_live(struct masking *m, const char *rest, int what)
 {
 	if (m->live_n == m->live_max) {
@@ -179,9 +198,8 @@ static void container(struct masking *m, uint32_t node, int depth,
 		if (object) {
 			const struct json_node *n = &m->doc->node[kid];
 
-			put(m->out, "\"", 1);
-			put(m->out, m->doc->text + n->key, n->key_len);
-			put(m->out, "\": ", m->indent < 0 ? 2 : 3);
+			put_key(m, (struct span){m->doc->text + n->key,
+						 n->key_len});
 		}
 		masked(m, kid, depth + 1,
 		       step_into(m, f, kid, object, index));

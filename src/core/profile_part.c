@@ -447,6 +447,20 @@ static bool one_level(struct profile_load *l, uint32_t node, int depth,
 	return levels(l, inner, depth + 1, level->inner);
 }
 
+/* A list of nothing but refused ones, behind one that tells which are: the
+ * same ones may stand in both. */
+static void mark_again(struct item_levels *levels)
+{
+	bool told = false;
+
+	for (size_t i = 0; i < levels->n; i++) {
+		enum item_by by = levels->v[i].by;
+
+		levels->v[i].again = told && by == ITEM_REFUSED;
+		told = told || by == ITEM_BY_STATUS || by == ITEM_BY_COND;
+	}
+}
+
 static bool levels(struct profile_load *l, uint32_t node, int depth,
 		   struct item_levels *out)
 {
@@ -462,6 +476,7 @@ static bool levels(struct profile_load *l, uint32_t node, int depth,
 	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
 	     kid = json_next(l->doc, kid))
 		ok = one_level(l, kid, depth, &out->v[out->n++]) && ok;
+	mark_again(out);
 	return ok;
 }
 

@@ -541,10 +541,12 @@ static void conditions_hold_where_they_should(void **state)
 			.body = span_of(conditions[i].body)};
 		struct profile *p;
 		struct xml_lazy xml = {0};
+		struct payload_lazy sent = {0};
 		struct items_seen seen = {0};
 		struct cond_world w = {.answer = &answer, .method = "POST",
 				       .mode = MODE_KEY, .xml = &xml,
-				       .items = &seen, .payload = SPAN(SENT)};
+				       .items = &seen, .payload = SPAN(SENT),
+				       .sent = &sent};
 
 		buf_addf(&text, HEAD RAVE ITEMS "\"rules\": [{\"name\": \"q\", "
 			 "\"if\": %s, \"verdict\": \"commit\"}]}",
@@ -557,11 +559,50 @@ static void conditions_hold_where_they_should(void **state)
 		check_row(cond_holds(&p->rules.v[0].when, &w) ==
 			  conditions[i].holds, "%s over %s",
 			  conditions[i].cond, conditions[i].body);
+		payload_lazy_release(&sent);
 		xml_lazy_release(&xml);
 		json_release(&doc);
 		buf_release(&text);
 		profile_free(p);
 	}
+}
+
+/* However many rules count what was sent: the second one does not look at
+ * the bytes again. */
+static void a_payload_is_read_once_for_all_rules(void **state)
+{
+	static const char text[] = HEAD RAVE "\"rules\": ["
+		"{\"name\": \"q\", \"verdict\": \"commit\", \"if\": {\"count\": "
+		"{\"sent\": {\"json\": \"\"}, \"answer\": {\"json\": \"/n\"}}, "
+		"\"is\": \"equal\"}}, "
+		"{\"name\": \"r\", \"verdict\": \"commit\", \"if\": {\"count\": "
+		"{\"sent\": {\"xpath\": \"//i\"}, \"answer\": {\"json\": \"/n\"}}, "
+		"\"is\": \"equal\"}}]}";
+	static const char *const payloads[] = {"[1,2]", "<a><i/><i/></a>"};
+	struct profile *p = loaded(SPAN(text), "x.json");
+	struct json doc = {0};
+	struct answer answer = {.status = 200, .body = SPAN("{\"n\":2}")};
+
+	(void)state;
+	assert_true(json_parse(&doc, answer.body.p, answer.body.n, 0));
+	for (size_t i = 0; i < ARRAY_SIZE(payloads); i++) {
+		char bytes[20];
+		struct payload_lazy sent = {0};
+		struct xml_lazy xml = {.names = &p->xml};
+		struct cond_world w = {.answer = &answer, .doc = &doc,
+			.method = "POST", .xml = &xml, .sent = &sent,
+			.payload = {bytes, strlen(payloads[i])}};
+
+		memcpy(bytes, payloads[i], w.payload.n);
+		assert_true(cond_holds(&p->rules.v[i].when, &w));
+		memset(bytes, '?', w.payload.n);
+		assert_true(cond_holds(&p->rules.v[i].when, &w));
+		payload_lazy_release(&sent);
+		assert_false(cond_holds(&p->rules.v[i].when, &w));
+		payload_lazy_release(&sent);
+	}
+	json_release(&doc);
+	profile_free(p);
 }
 
 static void values_are_taken_by_regex(void **state)
@@ -605,6 +646,7 @@ int main(void)
 		cmocka_unit_test(mistakes_name_file_line_and_rule),
 		cmocka_unit_test(a_child_replaces_members_and_goes_first),
 		cmocka_unit_test(conditions_hold_where_they_should),
+		cmocka_unit_test(a_payload_is_read_once_for_all_rules),
 		cmocka_unit_test(values_are_taken_by_regex),
 	};
 

@@ -70,7 +70,8 @@ struct cond_world classify_world(struct opened *o)
 {
 	return (struct cond_world){.answer = o->answer, .doc = o->doc,
 		.method = o->in->method, .mode = o->in->mode, .xml = &o->xml,
-		.payload = o->in->payload, .levels = o->levels,
+		.payload = o->in->payload, .sent = &o->sent,
+		.levels = o->levels,
 		.items = &o->items};
 }
 
@@ -182,6 +183,7 @@ void classify_close(struct opened *o)
 				 o->answer->body.n);
 	}
 	xml_lazy_release(&o->xml);
+	payload_lazy_release(&o->sent);
 	buf_release(&o->utf8);
 	json_release(&o->own);
 }

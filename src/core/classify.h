@@ -73,6 +73,7 @@ struct opened {
 	struct verdict_out *out;
 	struct buf utf8;		/* the body, where its charset lied */
 	struct xml_lazy xml;
+	struct payload_lazy sent;
 	bool look_up;
 	const struct item_levels *levels;	/* of this kind of answer */
 	struct items_seen items;

@@ -407,32 +407,64 @@ static void count_node(void *ctx, const struct json *doc, uint32_t node)
 	*n += json_is(doc, node, JSON_ARRAY) ? doc->node[node].kids : 1;
 }
 
+static const struct json *payload_json(const struct cond_world *w)
+{
+	struct payload_lazy *sent = w->sent;
+
+	if (sent->json_tried)
+		return sent->json;
+	sent->json_tried = true;
+	sent->json = xcalloc(1, sizeof(*sent->json));
+	if (json_parse(sent->json, w->payload.p, w->payload.n, 0))
+		return sent->json;
+	json_release(sent->json);
+	free(sent->json);
+	return sent->json = NULL;
+}
+
+static struct xml *payload_xml(const struct cond_world *w)
+{
+	struct payload_lazy *sent = w->sent;
+
+	if (!sent->xml_tried)
+		sent->xml = xml_open(w->payload, w->xml ? w->xml->names : NULL,
+				     NULL);
+	sent->xml_tried = true;
+	return sent->xml;
+}
+
+void payload_lazy_release(struct payload_lazy *sent)
+{
+	if (sent->json)
+		json_release(sent->json);
+	free(sent->json);
+	xml_free(sent->xml);
+	*sent = (struct payload_lazy){0};
+}
+
 /* Items of the payload; -1: it is not known or not readable. */
 static int64_t count_sent(const struct count_of *of,
 			  const struct cond_world *w)
 {
-	struct json doc = {0};
+	const struct json *doc;
 	struct xml_found found;
 	struct xml *xml;
-	int64_t n = -1;
+	int64_t n = 0;
 
-	if (!w->payload.p)
+	if (!w->payload.p || !w->sent)
 		return -1;
 	if (of->sent) {
-		if (json_parse(&doc, w->payload.p, w->payload.n, 0)) {
-			n = 0;
-			json_walk(&doc, 0, of->sent, count_node, &n);
-		}
-		json_release(&doc);
-		return n;
+		doc = payload_json(w);
+		if (doc)
+			json_walk(doc, 0, of->sent, count_node, &n);
+		return doc ? n : -1;
 	}
-	xml = xml_open(w->payload, w->xml ? w->xml->names : NULL, NULL);
+	xml = payload_xml(w);
 	if (!xml)
 		return -1;
 	xml_find(xml, of->sent_path, NULL, &found);
 	n = xml_spoiled(xml) ? -1 : (int64_t)found.n;
 	xml_found_release(&found);
-	xml_free(xml);
 	return n;
 }
 

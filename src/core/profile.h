@@ -340,6 +340,14 @@ struct xml_lazy {
 	struct xml *xml;		/* NULL: not tried, or no XML */
 };
 
+/* The payload, read when a count first asks, once for all rules. */
+struct payload_lazy {
+	struct json *json;		/* NULL: not tried, or none */
+	struct xml *xml;
+	bool json_tried, xml_tried;
+};
+void payload_lazy_release(struct payload_lazy *);
+
 struct items_seen;			/* items.h */
 struct cond_world {
 	const struct answer *answer;
@@ -350,6 +358,7 @@ struct cond_world {
 	uint32_t item;			/* JSON node that pointers start at */
 	const void *xml_item;		/* XML node that XPaths start at */
 	struct span payload;		/* as submitted; p NULL: not known */
+	struct payload_lazy *sent;	/* of it; NULL: counts are unknown */
 	const struct item_levels *levels;
 	struct items_seen *items;	/* of these levels, found when asked */
 };

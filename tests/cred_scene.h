@@ -128,6 +128,8 @@ SCENE void on_effect(void *ctx, struct effect *e)
 		s.anyway = e->anyway;
 		s.idle = e->idle;
 		s.reads++;
+	} else if (e->kind == EFFECT_CANCEL) {
+		e->left = true;		/* whatever was started has left */
 	} else if (e->kind == EFFECT_LOG_IN_OVER) {
 		s.overs++;
 		assert_true(s.overs <= s.turns);

@@ -202,6 +202,32 @@ static void the_limit_of_all_is_waited_for(void **state)
 	close_scene();
 }
 
+/* Ours are used up; a token of another process serves all the same. */
+static void our_own_limit_bars_no_shared_token(void **state)
+{
+	(void)state;
+	open_scene(VAULT, SESSION);
+	for (int i = 1; i <= 3; i++) {
+		send(i);
+		let_in("A");
+		answer(last(false), 200, DONE);
+		send(10);
+		answer(last(false), 200, OVER);
+	}
+	shared("B");
+	send(4);
+	assert_int_equal(s.log_ins, 3);
+	sent_under("B");
+	answer(last(false), 200, OVER);
+	s.others = NOBODY;
+	send(4);
+	pass(0);
+	assert_int_equal(s.log_ins, 3);
+	assert_int_equal(s.turns, s.overs);
+	assert_true(s.withdrawn[4]);
+	close_scene();
+}
+
 /* Idle with us: another process may have used it meanwhile. */
 static void an_idle_session_is_asked_about(void **state)
 {
@@ -246,6 +272,7 @@ int main(void)
 		cmocka_unit_test(a_shared_token_is_as_old_as_it_is),
 		cmocka_unit_test(a_shared_token_that_is_over_halts_nothing),
 		cmocka_unit_test(the_limit_of_all_is_waited_for),
+		cmocka_unit_test(our_own_limit_bars_no_shared_token),
 		cmocka_unit_test(an_idle_session_is_asked_about),
 		cmocka_unit_test(who_shares_nothing_asks_nobody),
 	};

@@ -66,6 +66,7 @@ static void find(const struct secret_read *r, struct login_share *s,
 			       .now_ms = login_share_now_ms()};
 	enum login_found found = login_share_find(s, &f);
 
+	event->counted = f.counted;
 	if (found == LOGIN_OURS)
 		return;
 	event->kind = EVENT_LOG_IN;

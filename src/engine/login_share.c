@@ -372,6 +372,7 @@ enum login_found login_share_find(struct login_share *s, struct login_find *f)
 	}
 	/* Counted before it is begun: who is killed in it has tried. */
 	write_record(s);
+	f->counted = true;
 	if (random_name(s->next))
 		login_secret_mac(s->next, f->secret, s->mac);
 	return LOGIN_OURS;

@@ -62,7 +62,7 @@ void login_share_free(struct login_share *);
 bool login_share_turn(struct login_share *, bool anyway);
 
 enum login_found {
-	LOGIN_OURS,			/* log in now; it is counted */
+	LOGIN_OURS,			/* log in now */
 	LOGIN_LATER,			/* in wait_ms; the turn is over */
 	LOGIN_TOKEN			/* use this one; the turn is over */
 };
@@ -77,6 +77,7 @@ struct login_find {
 	struct buf token;
 	int64_t age_ms, lifetime_ms;
 	int64_t wait_ms;
+	bool counted;			/* OURS: among those of all */
 };
 /* In our turn. A token that we had before is never found again. */
 enum login_found login_share_find(struct login_share *, struct login_find *);

@@ -367,7 +367,7 @@ static void take(struct engine_world *w, struct event *e)
 		break;
 	case EVENT_SECRET:
 		assert(p);
-		cred_secret(w, p, e->secret, e->ok, e->error);
+		cred_secret(w, p, e);
 		break;
 	case EVENT_LOG_IN:
 		assert(p);

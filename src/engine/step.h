@@ -66,6 +66,8 @@ struct event {
 	size_t endpoint;		/* index in the configuration */
 	const struct endpoint_control *control;
 	struct span secret;
+	bool counted;			/* SECRET after LOG_IN: this log-in is,
+					 * among those of all processes */
 	enum log_in_turn turn;
 	int64_t wait_ms;		/* LOG_IN_LATER */
 	int64_t age_ms, lifetime_ms;	/* LOG_IN_SHARED; lifetime -1 unknown */

@@ -100,8 +100,8 @@ static void log_in_later(struct engine_world *w, struct place *p,
 /*
  * Vendors of session_login count log-ins by the minute and refuse or lock
  * beyond that: of any minute, no more than they allow. A token server whose
- * tokens end at once is not asked before every request, either. True: not
- * now.
+ * tokens end at once is not asked before every request, either. What is not
+ * counted over all processes is so among ours. True: not now.
  */
 static bool log_in_waits(struct engine_world *w, struct place *p)
 {
@@ -203,8 +203,6 @@ static void begin(struct engine_world *w, struct place *p)
 	struct cred *c = &p->cred;
 
 	assert(!c->busy);
-	if (log_in_waits(w, p))
-		return;
 	c->busy = true;
 	c->reading = 0;
 	buf_wipe(&c->partial);
@@ -357,6 +355,7 @@ static void fetch(struct engine_world *w, struct place *p, struct span secret)
 	struct buf error = BUF_INIT;
 	bool built = true;
 
+	log_in_counts(w, p);
 	world_uuid(w, t->request_id);
 	text_set(ids.request_id, sizeof(ids.request_id),
 		 span_of(t->request_id));
@@ -375,9 +374,10 @@ static void fetch(struct engine_world *w, struct place *p, struct span secret)
 	buf_release(&error);
 }
 
-void cred_secret(struct engine_world *w, struct place *p, struct span secret,
-		 bool ok, const char *error)
+void cred_secret(struct engine_world *w, struct place *p,
+		 const struct event *e)
 {
+	struct span secret = e->secret;
 	const struct cred_config *k = &p->config->credential;
 	struct cred *c = &p->cred;
 
@@ -387,15 +387,18 @@ void cred_secret(struct engine_world *w, struct place *p, struct span secret,
 		land_empty(w, p);
 		return;
 	}
-	if (!ok || memchr(secret.p ? secret.p : "", '\n', secret.n)) {
+	if (!e->ok || memchr(secret.p ? secret.p : "", '\n', secret.n)) {
 		land_empty(w, p);
 		halt_set(w, p, HALT_SECRET, 0, 0,
-			 ok ? "the secret has more than one line" : error);
+			 e->ok ? "the secret has more than one line"
+			       : e->error);
 		return;
 	}
 	if (credential_is_asked_for(k->kind)) {
-		log_in_counts(w, p);
-		fetch(w, p, secret);
+		if (e->counted || !log_in_waits(w, p))
+			fetch(w, p, secret);
+		else
+			land_empty(w, p);
 		return;
 	}
 	if (k->kind == CRED_FORM_TOKEN)

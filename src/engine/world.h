@@ -206,8 +206,7 @@ void cred_scrub(const struct place *, struct verdict_out *);
 /* A request goes out under it. */
 void cred_used(struct engine_world *, struct place *);
 void cred_clock(struct cred *, int64_t delta_ms);
-void cred_secret(struct engine_world *, struct place *, struct span secret,
-		 bool ok, const char *error);
+void cred_secret(struct engine_world *, struct place *, const struct event *);
 /* It is not ours to log in: another process does, or did, or all did. */
 void cred_log_in(struct engine_world *, struct place *, const struct event *);
 /* Asks again whether it is our turn, when that is due. */

@@ -126,7 +126,7 @@ def no_secret(h, *texts, keep=("pw", "token", "client.secret")):
         for more in ([], ["--json"]):
             out = h.command(*words, *more, codes=None)
             seen.append(out.stdout + out.stderr)
-    for f in h.dir.rglob("*"):
+    for f in (*h.dir.rglob("*"), *h.runtime.rglob("*")):
         if f.is_file() and f.name not in keep:
             seen.append(f.read_bytes().decode("latin-1"))
     for text in seen:

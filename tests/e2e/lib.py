@@ -133,8 +133,9 @@ class House:
 
     def __init__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="edcsync-e2e-"))
-        self.runtime = self.dir / "runtime"
-        self.runtime.mkdir(0o700)
+        self.own_runtime = pathlib.Path(
+            tempfile.mkdtemp(prefix="edcsync-run-"))
+        self.runtime = self.own_runtime
         self.sims = []
         self.running = []
         self.config = {"store": "edcsync.db", "endpoints": {}}
@@ -149,6 +150,7 @@ class House:
                 p.wait()
         for s in self.sims:
             s.stop()
+        shutil.rmtree(self.own_runtime, ignore_errors=True)
         if os.environ.get("KEEP") and kind:
             print("kept:", self.dir)
         else:

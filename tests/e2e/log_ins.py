@@ -8,6 +8,7 @@ import platform
 import signal
 import struct
 import threading
+import time
 
 from credentials import Door, SECRET, VAULT, done, failure, in_memory, profile
 from field import lines, oauth, run, stop, submit
@@ -332,6 +333,27 @@ def the_limit_alone_can_be_shared():
     expect(not ring, ring)
 
 
+def a_minute_has_as_many_log_ins_as_the_vendor_allows():
+    """One, here: whoever comes second is told when to come again."""
+    door = Door(done)
+    a, b = two(door)
+    with a, b:
+        for h in (a, b):
+            vault(h, a.sims[0], login={"per_minute": 1},
+                  credential={"share": "limit"})
+        submit(a, lines(1))
+        begin = time.monotonic()
+        run(a)
+        expect(a.states() == {"committed": 1}, a.states())
+        tested = b.command("endpoint test", "edc", codes=None)
+        if time.monotonic() - begin > 55:
+            return print("not looked at: that minute is over")
+        expect(tested.returncode == 69, tested.returncode, tested.stdout)
+        expect("as often as the vendor" in tested.stdout,
+               tested.stdout)
+        expect(len(door.log_ins) == 1, "log-ins:", len(door.log_ins))
+
+
 def or_nothing():
     with House() as h:
         door = Door(done)
@@ -389,7 +411,7 @@ def the_ring_holds_the_session_and_no_file_anything():
         submit(h, lines(20))
         engine = h.start("run")
         committed(h, 20)
-        for f in h.dir.rglob("*"):
+        for f in (*h.dir.rglob("*"), *h.runtime.rglob("*")):
             if f.is_file() and f.name != "pw":
                 for word in (b"SECcanary", b"S1\n", b'"S1"'):
                     expect(word not in f.read_bytes(), f, "has", word)
@@ -444,6 +466,7 @@ if __name__ == "__main__":
          the_turn_of_whoever_is_frozen_is_passed_over,
          without_a_ring_everybody_logs_in_for_himself,
          the_limit_alone_can_be_shared,
+         a_minute_has_as_many_log_ins_as_the_vendor_allows,
          or_nothing,
          a_folder_of_somebody_else_is_not_used,
          what_stands_in_the_file_may_be_anything,

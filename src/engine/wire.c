@@ -1,6 +1,7 @@
 #include <config.h>
 
 #include "core/timefmt.h"
+#include "engine/head.h"
 #include "engine/wipe.h"
 #include "engine/wire.h"
 
@@ -11,8 +12,6 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
-
-#define HEADERS_MAX 256
 
 /* What differs between endpoints; texts are copies. */
 struct route {
@@ -427,43 +426,6 @@ static enum transport transport_from(const struct slot *s, CURLcode code,
 	return s->sent ? TRANSPORT_TRUNCATED : TRANSPORT_REFUSED;
 }
 
-static bool blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\0';
-}
-
-static struct span trim(struct span s)
-{
-	while (s.n && blank(s.p[0]))
-		s.p++, s.n--;
-	while (s.n && blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
-}
-
-/* Splits the head into fields; folded and broken lines are left out. */
-static size_t split_head(const struct buf *head, struct header *out)
-{
-	const char *p = buf_text(head), *end = p + head->len;
-	size_t n = 0;
-
-	while (p < end && n < HEADERS_MAX) {
-		const char *eol = memchr(p, '\n', (size_t)(end - p));
-		const char *stop = eol ? eol : end;
-		const char *colon = memchr(p, ':', (size_t)(stop - p));
-
-		if (colon && *p != ' ' && *p != '\t' &&
-		    memcmp(p, "HTTP/", 5) != 0) {
-			out[n].name = trim((struct span){
-				p, (size_t)(colon - p)});
-			out[n++].value = trim((struct span){
-				colon + 1, (size_t)(stop - colon - 1)});
-		}
-		p = eol ? eol + 1 : end;
-	}
-	return n;
-}
-
 static void phases_take(CURL *easy, int us[WIRE_PHASES])
 {
 	static const CURLINFO info[WIRE_PHASES] = {
@@ -563,22 +525,18 @@ static void peer_take(CURL *easy, CURLcode code, struct wire_peer *peer)
 		certificate_line(l->data, peer);
 }
 
-/* libcurl takes a length it cannot count for none at all, and the last one
- * of two; RFC 9112 6.3 has neither. */
-static bool length_absurd(const struct header *header, size_t n)
+/* Packed bytes came, and nothing was in them: cut in the packing's own head,
+ * which libcurl does not mind. */
+static bool packing_cut(struct slot *s, const struct header *header, size_t n)
 {
-	struct span first = {NULL, 0};
+	curl_off_t bytes = 0;
+	bool packed = false;
 
-	for (size_t i = 0; i < n; i++) {
-		if (header[i].name.n != 14 ||
-		    strncasecmp(header[i].name.p, "Content-Length", 14))
-			continue;
-		if (header[i].value.n > 18 ||
-		    (first.p && !span_eq(first, header[i].value)))
-			return true;
-		first = header[i].value;
-	}
-	return false;
+	for (size_t i = 0; i < n && !s->body.len; i++)
+		packed |= head_named(&header[i], "Content-Encoding");
+	if (packed)
+		curl_easy_getinfo(s->easy, CURLINFO_SIZE_DOWNLOAD_T, &bytes);
+	return bytes > 0;
 }
 
 static void finish(struct slot *s, CURLcode code)
@@ -597,8 +555,10 @@ static void finish(struct slot *s, CURLcode code)
 	a.first_byte_left = s->sent;
 	a.headers = header;
 	/* A head that was cut may end in the middle of a wait or an id. */
-	a.headers_n = s->head_whole ? split_head(&s->head, header) : 0;
-	if (a.transport == TRANSPORT_OK && length_absurd(header, a.headers_n))
+	a.headers_n = s->head_whole ? head_split(buf_span(&s->head), header) : 0;
+	if (a.transport == TRANSPORT_OK &&
+	    (head_length_absurd(header, a.headers_n) ||
+	     packing_cut(s, header, a.headers_n)))
 		a.transport = TRANSPORT_TRUNCATED;
 	a.body = buf_span(&s->body);
 	a.received_ms = s->wire->reaped_ms;

@@ -227,6 +227,8 @@ static const struct {
 } mistakes[] = {
 	{"{\"version\": 1}", 1, "a profile needs \"profile\""},
 	{"{\"profile\": \"x\"}", 1, "needs \"version\""},
+	{"{\"profile\": null, \"version\": 1}", 1, "needs \"profile\""},
+	{"{\"profile\": \"x\", \"version\": null}", 1, "a number from 1"},
 	{"{\"profile\": \"x\" \"version\"}", 1, "not a profile"},
 	{"[1]", 1, "an object was expected"},
 	{HEAD "\"rulez\": []}", 2, "unknown member; allowed here: profile"},
@@ -456,30 +458,6 @@ static void mistakes_name_file_line_and_rule(void **state)
 			  findings.v[0].line, findings.v[0].text);
 		findings_release(&findings);
 	}
-}
-
-static void a_child_replaces_members_and_goes_first(void **state)
-{
-	static const char text[] = "{\"profile\": \"mine\", \"version\": 2,\n"
-		"\"extends\": \"generic-rest\",\n"
-		"\"poll\": {\"fold\": true, \"done\": [\"ready\"]},\n"
-		"\"rules\": [{\"name\": \"mine-first\", "
-		"\"if\": {\"status\": 422}, \"verdict\": \"retry\"}]}";
-	struct profile *p = loaded(SPAN(text), "mine.json");
-	struct profile *parent = shipped("generic-rest");
-
-	(void)state;
-	assert_string_equal(p->name, "mine");
-	assert_int_equal(p->version, 2);
-	assert_string_equal(p->rules.v[0].name, "mine-first");
-	assert_int_equal(p->rules.n, parent->rules.n + 1);
-	assert_true(p->poll.fold);
-	assert_int_equal(p->poll.done.n, 1);
-	assert_string_equal(p->poll.url, "{base_url}/jobs/{job_id}");
-	assert_true(p->modes[MODE_KEY]);
-	assert_string_not_equal(p->sha256, parent->sha256);
-	profile_free(p);
-	profile_free(parent);
 }
 
 #define RAVE "\"xml\": {\"ns\": {\"odm\": " \
@@ -735,7 +713,6 @@ int main(void)
 		cmocka_unit_test(the_language_keeps_its_cases),
 		cmocka_unit_test(a_case_that_fails_is_told),
 		cmocka_unit_test(mistakes_name_file_line_and_rule),
-		cmocka_unit_test(a_child_replaces_members_and_goes_first),
 		cmocka_unit_test(conditions_hold_where_they_should),
 		cmocka_unit_test(a_payload_is_read_once_for_all_rules),
 		cmocka_unit_test(values_are_taken_by_regex),

@@ -1,6 +1,10 @@
 #include "core/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define GRACE_404_MS 30000
+#define PAGES_MAX 1000
 
 static const char *const mode_name[MODE_COUNT] = {
 	[MODE_KEY] = "key", [MODE_NATURAL] = "natural",
@@ -113,7 +117,7 @@ void login_release(struct login *login)
 	*login = (struct login){0};
 }
 
-static void rules_release(struct rules *rules)
+void rules_release(struct rules *rules)
 {
 	for (size_t i = 0; i < rules->n; i++) {
 		struct rule *r = &rules->v[i];
@@ -132,7 +136,7 @@ static void rules_release(struct rules *rules)
 	*rules = (struct rules){0};
 }
 
-static void poll_release(struct profile *p)
+void profile_drop_poll(struct profile *p)
 {
 	free(p->poll.url);
 	free(p->poll.items);
@@ -147,9 +151,11 @@ static void poll_release(struct profile *p)
 	text_list_release(&p->poll.item_failed);
 	item_levels_release(&p->poll.levels);
 	rules_release(&p->poll.rules);
+	memset(&p->poll, 0, sizeof(p->poll));
+	p->poll.grace_404_ms = GRACE_404_MS;
 }
 
-static void lookup_release(struct profile *p)
+void profile_drop_lookup(struct profile *p)
 {
 	free(p->lookup.method);
 	free(p->lookup.url);
@@ -167,13 +173,48 @@ static void lookup_release(struct profile *p)
 	text_list_release(&p->lookup.compare);
 	compare_paths_release(&p->lookup.compare_xml);
 	sources_release(&p->lookup.status);
+	body_template_release(&p->lookup.body);
+	memset(&p->lookup, 0, sizeof(p->lookup));
+	p->lookup.pages_max = PAGES_MAX;
+}
+
+void profile_drop_list(struct profile *p)
+{
 	free(p->list.method);
 	free(p->list.url);
+	body_template_release(&p->list.body);
+	memset(&p->list, 0, sizeof(p->list));
+}
+
+void profile_drop_health(struct profile *p)
+{
 	free(p->health.method);
 	free(p->health.url);
-	body_template_release(&p->lookup.body);
-	body_template_release(&p->list.body);
 	body_template_release(&p->health.body);
+	memset(&p->health, 0, sizeof(p->health));
+}
+
+void profile_drop_login(struct profile *p)
+{
+	login_release(&p->login);
+}
+
+void profile_drop_correlation(struct profile *p)
+{
+	text_list_release(&p->correlation_out);
+	sources_release(&p->correlation_in);
+}
+
+void profile_drop_rate(struct profile *p)
+{
+	free(p->rate.limit);
+	free(p->rate.remaining);
+	free(p->rate.reset);
+	free(p->delay_header);
+	free(p->downtime_header);
+	memset(&p->rate, 0, sizeof(p->rate));
+	p->rate.unit = 'a';
+	p->delay_header = p->downtime_header = NULL;
 }
 
 void profile_free(struct profile *p)
@@ -190,33 +231,30 @@ void profile_free(struct profile *p)
 	free(p->tag_pointer);
 	text_list_release(&p->natural);
 	cond_free(p->tag_single);
-	free(p->rate.limit);
-	free(p->rate.remaining);
-	free(p->rate.reset);
-	free(p->delay_header);
 	free(p->tag_root);
 	free(p->tag_attribute);
-	free(p->downtime_header);
 	for (size_t i = 0; i < p->xml.n; i++) {
 		free(p->xml.v[i].prefix);
 		free(p->xml.v[i].uri);
 	}
 	free(p->xml.v);
 	text_list_release(&p->credentials);
-	login_release(&p->login);
 	header_list_release(&p->headers);
 	header_list_release(&p->send_headers);
 	body_template_release(&p->body);
 	item_levels_release(&p->items);
 	rules_release(&p->rules);
-	poll_release(p);
-	lookup_release(p);
-	text_list_release(&p->correlation_out);
+	profile_drop_login(p);
+	profile_drop_poll(p);
+	profile_drop_lookup(p);
+	profile_drop_list(p);
+	profile_drop_health(p);
+	profile_drop_correlation(p);
+	profile_drop_rate(p);
 	text_list_release(&p->show);
 	text_list_release(&p->secret);
 	text_list_release(&p->blinded);
 	text_list_release(&p->creates);
-	sources_release(&p->correlation_in);
 	sources_release(&p->code);
 	free(p);
 }

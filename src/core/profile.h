@@ -320,7 +320,8 @@ struct profile {
 /*
  * find: finds the text of the profile that `extends` names; may be NULL when
  * nothing is to be extended. What the child names replaces what it inherits,
- * member by member; its rules stand before the inherited ones. Returns NULL
+ * member by member, and null takes it away; its rules stand before the
+ * inherited ones. Returns NULL
  * when findings has errors.
  */
 typedef bool profile_find_fn(void *ctx, const char *name, struct span *text);
@@ -446,6 +447,15 @@ profile_read_fn profile_read_names, profile_read_body, profile_read_login,
 /* The short form of poll items as levels. */
 void profile_poll_levels(struct profile *);
 
+/* Is it null, which takes away what is inherited? */
+bool profile_null(const struct profile_load *, uint32_t node);
+/* Sections, taken away whole: as if nobody had written them. */
+typedef void profile_drop_fn(struct profile *);
+profile_drop_fn profile_drop_login, profile_drop_poll, profile_drop_lookup,
+	profile_drop_list, profile_drop_health, profile_drop_correlation,
+	profile_drop_rate;
+
+void rules_release(struct rules *);
 void regex_release(void *regex);
 void sources_release(struct sources *);
 void text_list_release(struct text_list *);

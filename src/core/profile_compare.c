@@ -75,6 +75,8 @@ bool profile_read_compare(struct profile_load *l, uint32_t node, void *at)
 
 	text_list_release(texts);
 	compare_paths_release(&p->lookup.compare_xml);
+	if (profile_null(l, node))
+		return true;
 	if (!json_is(l->doc, node, JSON_ARRAY) ||
 	    l->doc->node[node].kids > COMPARES_MAX) {
 		profile_error(l, node, "a list of at most %d things to "

@@ -17,7 +17,7 @@ static bool read_pointers(struct profile_load *l, uint32_t node, void *at)
 {
 	struct text_list *out = at;
 
-	if (!profile_texts(l, node, out))
+	if (!profile_read_texts(l, node, out))
 		return false;
 	for (size_t i = 0; i < out->n; i++) {
 		if (!out->v[i][0] || out->v[i][0] == '/')
@@ -265,6 +265,10 @@ static bool some_rules(struct profile_load *l, uint32_t node, unsigned allowed,
 	bool ok = true;
 	size_t i = 0;
 
+	if (profile_null(l, node)) {	/* takes those away, too */
+		rules_release(out);
+		return true;
+	}
 	if (!json_is(l->doc, node, JSON_ARRAY) ||
 	    l->doc->node[node].kids > PROFILE_RULES_MAX) {
 		profile_error(l, node, "a list of at most %d rules was "
@@ -302,13 +306,24 @@ static bool read_poll_rules(struct profile_load *l, uint32_t node, void *at)
 	return some_rules(l, node, POLL_VERDICTS, at);
 }
 
-/* Sections: their rows hold offsets in struct profile as well. */
-#define SECTION(fn, rows, mark) \
+/* Sections: their rows hold offsets in struct profile as well. null takes
+ * them away where drop says how. */
+static bool section(struct profile_load *l, uint32_t node,
+		    const struct profile_member *rows, size_t n,
+		    profile_drop_fn *drop, struct profile *p)
+{
+	if (!drop || !profile_null(l, node))
+		return profile_members(l, node, rows, n, p);
+	drop(p);
+	return true;
+}
+
+#define SECTION(fn, rows, mark, drop) \
 static bool fn(struct profile_load *l, uint32_t node, void *at) \
 { \
 	struct profile *p = at; \
 	mark; \
-	return profile_members(l, node, rows, ARRAY_SIZE(rows), p); \
+	return section(l, node, rows, ARRAY_SIZE(rows), drop, p); \
 }
 
 static const struct profile_member send_rows[] = {
@@ -321,7 +336,7 @@ static const struct profile_member send_rows[] = {
 	{"tag_single", profile_read_cond, AT(tag_single)},
 	{"xml_tag", profile_read_xml_tag, AT(tag_root)},
 };
-SECTION(read_send, send_rows, (void)0)
+SECTION(read_send, send_rows, (void)0, NULL)
 
 /* A pointer (short form, with item_status and item_failed), or levels. */
 static bool read_poll_items(struct profile_load *l, uint32_t node, void *at)
@@ -329,8 +344,7 @@ static bool read_poll_items(struct profile_load *l, uint32_t node, void *at)
 	struct profile *p = (struct profile *)((char *)at - AT(poll.items));
 
 	item_levels_release(&p->poll.levels);
-	if (json_is(l->doc, node, JSON_STRING) ||
-	    json_is(l->doc, node, JSON_NULL))
+	if (json_is(l->doc, node, JSON_STRING) || profile_null(l, node))
 		return profile_read_pointer(l, node, at);
 	free(p->poll.items);
 	p->poll.items = NULL;
@@ -356,7 +370,7 @@ static const struct profile_member poll_rows[] = {
 	{"grace_404_ms", profile_read_ms, AT(poll.grace_404_ms)},
 	{"rules", read_poll_rules, AT(poll.rules)},
 };
-SECTION(read_poll, poll_rows, p->poll.present = true)
+SECTION(read_poll, poll_rows, p->poll.present = true, profile_drop_poll)
 
 static const struct profile_member lookup_rows[] = {
 	{"request", profile_read_request, AT(lookup.method)},
@@ -378,25 +392,27 @@ static const struct profile_member lookup_rows[] = {
 	{"tag_stored", profile_read_bool, AT(lookup.tag_stored)},
 	{"pages_max", read_count, AT(lookup.pages_max)},
 };
-SECTION(read_lookup, lookup_rows, p->lookup.present = true)
+SECTION(read_lookup, lookup_rows, p->lookup.present = true,
+	profile_drop_lookup)
 
 static const struct profile_member list_rows[] = {
 	{"request", profile_read_request, AT(list.method)},
 	{"body", profile_read_read_body, AT(list.body)},
 };
-SECTION(read_list, list_rows, p->list.present = true)
+SECTION(read_list, list_rows, p->list.present = true, profile_drop_list)
 
 static const struct profile_member health_rows[] = {
 	{"request", profile_read_request, AT(health.method)},
 	{"body", profile_read_read_body, AT(health.body)},
 };
-SECTION(read_health, health_rows, p->health.present = true)
+SECTION(read_health, health_rows, p->health.present = true,
+	profile_drop_health)
 
 static const struct profile_member correlation_rows[] = {
 	{"out", profile_read_texts, AT(correlation_out)},
 	{"in", profile_read_sources, AT(correlation_in)},
 };
-SECTION(read_correlation, correlation_rows, (void)0)
+SECTION(read_correlation, correlation_rows, (void)0, profile_drop_correlation)
 
 static const struct profile_member rate_rows[] = {
 	{"limit", profile_read_text, AT(rate.limit)},
@@ -406,7 +422,7 @@ static const struct profile_member rate_rows[] = {
 	{"delay_ms", profile_read_text, AT(delay_header)},
 	{"downtime_minutes", profile_read_text, AT(downtime_header)},
 };
-SECTION(read_rate, rate_rows, (void)0)
+SECTION(read_rate, rate_rows, (void)0, profile_drop_rate)
 
 static const struct profile_member idempotency_rows[] = {
 	{"modes", read_modes, AT(modes)},
@@ -415,13 +431,13 @@ static const struct profile_member idempotency_rows[] = {
 	{"unknown_503", read_modes, AT(retry_503_is_unknown)},
 	{"conflict_is_in_progress", profile_read_bool, AT(conflict_is_in_progress)},
 };
-SECTION(read_idempotency, idempotency_rows, (void)0)
+SECTION(read_idempotency, idempotency_rows, (void)0, NULL)
 
 static bool read_credentials(struct profile_load *l, uint32_t node, void *at)
 {
 	struct text_list *kinds = at;
 
-	if (!profile_texts(l, node, kinds))
+	if (!profile_read_texts(l, node, kinds))
 		return false;
 	for (size_t i = 0; i < kinds->n; i++) {
 		int k = 0;
@@ -443,7 +459,7 @@ static bool read_credentials(struct profile_load *l, uint32_t node, void *at)
 static const struct profile_member xml_rows[] = {
 	{"ns", profile_read_names, AT(xml)},
 };
-SECTION(read_xml, xml_rows, (void)0)
+SECTION(read_xml, xml_rows, (void)0, NULL)
 
 static bool read_nothing(struct profile_load *l, uint32_t node, void *at)
 {
@@ -564,17 +580,19 @@ struct profile *profile_load(struct span text, const char *file,
 
 	assert(file);
 	p->file = xstrdup(file);
-	p->method = xstrdup("POST");
-	p->content_type = xstrdup("application/json");
 	p->modes[MODE_NONE] = true;
 	p->mode_default = MODE_NONE;
 	p->retry_503_is_unknown[MODE_LOOKUP] = true;
 	p->retry_503_is_unknown[MODE_NONE] = true;
-	p->lookup.pages_max = 1000;
-	p->poll.grace_404_ms = 30000;
-	p->rate.unit = 'a';
+	profile_drop_lookup(p);		/* what they are if nobody says */
+	profile_drop_poll(p);
+	profile_drop_rate(p);
 	hash_sha256_hex(text, p->sha256);
 	load_over(text, file, find, ctx, 0, findings, p);
+	if (!p->method)
+		p->method = xstrdup("POST");
+	if (!p->content_type)
+		p->content_type = xstrdup("application/json");
 	if (findings->errors == before)
 		return p;
 	profile_free(p);

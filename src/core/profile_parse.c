@@ -4,6 +4,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void profile_error(struct profile_load *l, uint32_t node, const char *fmt, ...)
 {
@@ -312,14 +313,25 @@ bool profile_read_pointer(struct profile_load *l, uint32_t node, void *at)
 		profile_read_text(l, node, at) : profile_pointer(l, node, at);
 }
 
+bool profile_null(const struct profile_load *l, uint32_t node)
+{
+	return json_is(l->doc, node, JSON_NULL);
+}
+
 bool profile_read_texts(struct profile_load *l, uint32_t node, void *at)
 {
-	return profile_texts(l, node, at);
+	if (!profile_null(l, node))
+		return profile_texts(l, node, at);
+	text_list_release(at);
+	return true;
 }
 
 bool profile_read_sources(struct profile_load *l, uint32_t node, void *at)
 {
-	return profile_sources(l, node, at);
+	if (!profile_null(l, node))
+		return profile_sources(l, node, at);
+	sources_release(at);
+	return true;
 }
 
 bool profile_read_bool(struct profile_load *l, uint32_t node, void *at)
@@ -347,6 +359,9 @@ bool profile_read_request(struct profile_load *l, uint32_t node, void *at)
 {
 	char **method_url = at, *text = NULL, *space;
 
+	if (profile_null(l, node))
+		return profile_read_text(l, node, method_url) &&
+			profile_read_text(l, node, method_url + 1);
 	if (!profile_text(l, node, &text))
 		return false;
 	space = strchr(text, ' ');
@@ -366,32 +381,82 @@ bool profile_read_request(struct profile_load *l, uint32_t node, void *at)
 	return profile_template(l, node, method_url[1], "");
 }
 
+/* The header of that name, in whatever case; n: there is none. */
+static size_t header_find(const struct header_list *list, const char *name)
+{
+	size_t i = 0;
+
+	while (i < list->n && strcasecmp(list->v[i].name, name))
+		i++;
+	return i;
+}
+
+static bool header_drop(struct profile_load *l, uint32_t node,
+			struct header_list *list, size_t i)
+{
+	if (i == list->n) {
+		profile_error(l, node, "null takes away a header that is "
+			      "inherited; there is none of this name");
+		return false;
+	}
+	free(list->v[i].name);
+	free(list->v[i].value);
+	list->n--;
+	memmove(list->v + i, list->v + i + 1, (list->n - i) *
+		sizeof(*list->v));
+	return true;
+}
+
+static bool header_set(struct profile_load *l, uint32_t node, const char *name,
+		       struct header_list *list)
+{
+	size_t i = header_find(list, name);
+	struct name_value *h;
+
+	if (strpbrk(name, ": \t\r\n") || !name[0]) {
+		profile_error(l, node, "not a header name or value");
+		return false;
+	}
+	if (profile_null(l, node))
+		return header_drop(l, node, list, i);
+	if (i == list->n) {
+		list->v = xrealloc(list->v, (i + 1) * sizeof(*list->v));
+		list->v[list->n++] = (struct name_value){xstrdup(name), NULL};
+	}
+	h = &list->v[i];
+	if (!profile_text(l, node, &h->value)) {
+		if (!h->value)
+			h->value = xstrdup("");
+		return false;
+	}
+	if (strpbrk(h->value, "\r\n")) {
+		profile_error(l, node, "not a header name or value");
+		return false;
+	}
+	return profile_template(l, node, h->value, "");
+}
+
+/* Joins what is inherited, name by name. */
 bool profile_read_headers(struct profile_load *l, uint32_t node, void *at)
 {
 	struct header_list *out = at;
 	bool ok = true;
 
+	if (profile_null(l, node)) {
+		header_list_release(out);
+		return true;
+	}
 	if (!json_is(l->doc, node, JSON_OBJECT)) {
 		profile_error(l, node, "an object {name: value} was expected");
 		return false;
 	}
-	header_list_release(out);
-	out->v = xcalloc(l->doc->node[node].kids, sizeof(*out->v));
 	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
 	     kid = json_next(l->doc, kid)) {
-		struct name_value *h = &out->v[out->n++];
 		struct buf name = BUF_INIT;
 
 		json_key(l->doc, kid, &name);
-		h->name = xstrdup(buf_text(&name));
+		ok = header_set(l, kid, buf_text(&name), out) && ok;
 		buf_release(&name);
-		ok = profile_text(l, kid, &h->value) && ok;
-		if (strpbrk(h->name, ": \t\r\n") || !h->name[0] ||
-		    (h->value && strpbrk(h->value, "\r\n"))) {
-			profile_error(l, kid, "not a header name or value");
-			ok = false;
-		}
-		ok = ok && profile_template(l, kid, h->value, "");
 	}
 	return ok;
 }
@@ -433,6 +498,10 @@ bool profile_read_item_places(struct profile_load *l, uint32_t node, void *at)
 	struct sources made = {0};
 	bool ok = true;
 
+	if (profile_null(l, node)) {
+		sources_release(at);
+		return true;
+	}
 	if (!json_is(l->doc, node, JSON_ARRAY)) {
 		profile_error(l, node, "a list of pointers, or of {\"xpath\": "
 			      "expression}, was expected here");

@@ -168,6 +168,8 @@ static bool read_body(struct profile_load *l, uint32_t node, void *at)
 	struct body_template *b = at;
 
 	body_template_release(b);	/* replaces the inherited one */
+	if (profile_null(l, node))
+		return true;
 	return profile_members(l, node, rows, ARRAY_SIZE(rows), b) &&
 		body_sense(l, node, b);
 }
@@ -240,6 +242,9 @@ bool profile_read_cond(struct profile_load *l, uint32_t node, void *at)
 	if (*out)
 		cond_release(*out);
 	free(*out);
+	*out = NULL;
+	if (profile_null(l, node))
+		return true;
 	*out = xcalloc(1, sizeof(**out));
 	return profile_cond(l, node, 0, *out);
 }
@@ -280,6 +285,10 @@ bool profile_read_login(struct profile_load *l, uint32_t node, void *at)
 	};
 	struct login *login = at;
 
+	if (profile_null(l, node)) {
+		login_release(login);
+		return true;
+	}
 	login->present = true;
 	if (!profile_members(l, node, rows, ARRAY_SIZE(rows), login))
 		return false;
@@ -483,7 +492,7 @@ static bool levels(struct profile_load *l, uint32_t node, int depth,
 bool profile_read_levels(struct profile_load *l, uint32_t node, void *at)
 {
 	item_levels_release(at);
-	return levels(l, node, 1, at);
+	return profile_null(l, node) || levels(l, node, 1, at);
 }
 
 static void pointer_source(struct sources *out, const char *pointer)
@@ -563,6 +572,9 @@ bool profile_read_xml_tag(struct profile_load *l, uint32_t node, void *at)
 				offsetof(struct profile, tag_root));
 	char *text = NULL, *mark;
 
+	if (profile_null(l, node))
+		return profile_read_text(l, node, &p->tag_root) &&
+			profile_read_text(l, node, &p->tag_attribute);
 	if (!profile_text(l, node, &text))
 		return false;
 	mark = strstr(text, "/@");

@@ -76,6 +76,7 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/profile/generic \
 	tests/fuzz/corpus/profile/language \
 	tests/fuzz/corpus/profile/tag \
+	tests/fuzz/corpus/profile/taken-away \
 	tests/fuzz/corpus/profile/words \
 	tests/fuzz/corpus/answer/compared \
 	tests/fuzz/corpus/answer/created \

@@ -652,10 +652,11 @@ static void what_is_not_ours_alone_is_not_used(void **state)
 	void (*const made[])(const char *) = {open_to_others, second_name,
 					      as_link, as_pipe};
 
+	struct login_share *s;
+
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
-		struct login_share *s = another();
-
+		s = another();
 		logs_in(s, "A", T0);
 		login_share_free(s);
 		each_file(made[i]);
@@ -663,8 +664,14 @@ static void what_is_not_ours_alone_is_not_used(void **state)
 		each_file(take_away);
 	}
 	assert_int_equal(chmod(folder, 0750), 0);
-	logs_in_alone();
+	s = another();
+	has_to_log_in(s, finding(T0));
+	assert_non_null(login_share_trouble(s));
 	assert_int_equal(chmod(folder, 0700), 0);
+	/* mended, it is used by those who had no use for it */
+	logs_in(s, "A", T0);
+	assert_int_equal(keys_n(), 1);
+	login_share_free(s);
 }
 
 /* ---- who is whom --------------------------------------------------------- */

@@ -85,15 +85,13 @@ static bool trouble(struct login_share *s, const char *what, const char *why)
 	return false;
 }
 
-/* An open folder that is ours alone; -1. make: where it is not there. */
-static int open_folder(struct login_share *s, const char *name, bool make)
+/* An open folder that is ours alone; -1: it is not there, or as it is it will
+ * not do, which is trouble. */
+static int open_folder(struct login_share *s, const char *name)
 {
 	struct stat st;
-	int fd;
+	int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (make && mkdir(name, 0700) < 0 && errno != EEXIST)
-		return -1;
-	fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
 		if (errno != ENOENT)
 			trouble(s, name, strerror(errno));
@@ -106,8 +104,14 @@ static int open_folder(struct login_share *s, const char *name, bool make)
 	return -1;
 }
 
-/* A folder of the user's session, in which ours is made. */
-static int open_below(struct login_share *s, const char *base)
+static int make_folder(struct login_share *s, const char *name)
+{
+	return mkdir(name, 0700) < 0 && errno != EEXIST ? -1 :
+	       open_folder(s, name);
+}
+
+/* In a folder of the user's session. */
+static int make_below(struct login_share *s, const char *base)
 {
 	char name[256];
 	struct stat st;
@@ -117,34 +121,41 @@ static int open_below(struct login_share *s, const char *base)
 	    st.st_uid != geteuid() || (st.st_mode & 022))
 		return -1;
 	snprintf(name, sizeof(name), "%s/edcsync", base);
-	return open_folder(s, name, true);
+	return make_folder(s, name);
+}
+
+/* The service's, if it is this account's; others have nothing to do there. */
+static int open_service(struct login_share *s)
+{
+	static const char name[] = "/run/edcsync";
+	struct stat st;
+
+	if (lstat(name, &st) || !S_ISDIR(st.st_mode) || !is_private(&st))
+		return -1;
+	return open_folder(s, name);
 }
 
 static int find_folder(struct login_share *s)
 {
+	unsigned long uid = (unsigned long)geteuid();
 	char name[64];
-	struct stat st;
-	int fd = -1;
+	int fd;
 
-	if (s->folder)
-		return open_folder(s, s->folder, true);
-	if (!lstat("/run/edcsync", &st) && S_ISDIR(st.st_mode) &&
-	    is_private(&st))
-		fd = open_folder(s, "/run/edcsync", false);
+	if (s->folder) {
+		fd = make_folder(s, s->folder);
+	} else {
+		fd = open_service(s);
+		if (fd < 0 && !s->trouble[0])
+			fd = make_below(s, getenv("XDG_RUNTIME_DIR"));
+		snprintf(name, sizeof(name), "/run/user/%lu", uid);
+		if (fd < 0 && !s->trouble[0])
+			fd = make_below(s, name);
+		snprintf(name, sizeof(name), "/tmp/edcsync-%lu", uid);
+		if (fd < 0 && !s->trouble[0])
+			fd = make_folder(s, name);
+	}
 	if (fd < 0)
-		fd = open_below(s, getenv("XDG_RUNTIME_DIR"));
-	snprintf(name, sizeof(name), "/run/user/%lu",
-		 (unsigned long)geteuid());
-	if (fd < 0)
-		fd = open_below(s, name);
-	snprintf(name, sizeof(name), "/tmp/edcsync-%lu",
-		 (unsigned long)geteuid());
-	if (fd < 0)
-		fd = open_folder(s, name, true);
-	if (fd < 0)
-		trouble(s, name, "no folder can be made");
-	else if (!s->told)
-		s->trouble[0] = '\0';	/* one will do */
+		trouble(s, "folder", "none can be made");
 	return fd;
 }
 
@@ -218,9 +229,11 @@ static void turn_over(struct login_share *s)
  * be shared. */
 static bool take_turn(struct login_share *s, bool *busy)
 {
-	int folder = find_folder(s);
+	int folder;
 
 	*busy = false;
+	s->trouble[0] = '\0';		/* may have been mended */
+	folder = find_folder(s);
 	for (int i = 0; folder >= 0 && i < OPEN_TRIES; i++) {
 		int was;
 

@@ -24,9 +24,9 @@
  * goes on with it. A refused log-in is not shared: everybody halts by himself,
  * within the limit.
  *
- * Folder: the first of these that is there or can be made, is a folder, ours,
- * and nobody else's to read or write (an opened descriptor is looked at, links
- * are not followed):
+ * Folder: the first of these that is there or can be made. It has to be a
+ * folder, ours, and nobody else's to read or write (an opened descriptor is
+ * looked at, links are not followed), or nothing is shared:
  *   /run/edcsync            made by the service manager for the service's
  *                           account: the service, and commands by sudo or
  *                           ssh as that account, with or without a session
@@ -35,7 +35,7 @@
  *                           are to meet, nor TMPDIR, which differs
  * All lie in memory or are emptied at boot; what they hold is worth a minute.
  * Where none will do, or the file is not as it must be, everybody logs in for
- * himself, and trouble says why.
+ * himself, and trouble says why. Each log-in looks anew.
  *
  * Thread: one at a time.
  */

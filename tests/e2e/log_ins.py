@@ -76,21 +76,31 @@ def in_ring(folder):
     return found
 
 
+def rule(code, jt, jf, k):
+    return struct.pack("HBBI", code, jt, jf, k)
+
+
+# Made before any child is, which then only has to hand it over.
+EPERM = 0x00050000 | 1
+PROGRAM = ctypes.create_string_buffer(b"".join((
+    rule(0x20, 0, 0, 0),                        # the call's number
+    rule(0x15, 1, 0, ADD or 0), rule(0x15, 0, 1, KEYCTL or 0),
+    rule(0x06, 0, 0, EPERM), rule(0x06, 0, 0, 0x7fff0000))))
+FPROG = struct.pack("HxxxxxxP", 5, ctypes.addressof(PROGRAM))
+
+
 def without_ring():
     """In the child, before exec: both calls are EPERM, as in containers."""
-    def rule(code, jt, jf, k):
-        return struct.pack("HBBI", code, jt, jf, k)
-    eperm = 0x00050000 | 1
-    program = b"".join((
-        rule(0x20, 0, 0, 0),                    # the call's number
-        rule(0x15, 1, 0, ADD), rule(0x15, 0, 1, KEYCTL),
-        rule(0x06, 0, 0, eperm), rule(0x06, 0, 0, 0x7fff0000)))
-    room = ctypes.create_string_buffer(program)
-    fprog = struct.pack("HxxxxxxP", len(program) // 8,
-                        ctypes.addressof(room))
     libc.prctl(38, 1, 0, 0, 0)
-    if libc.prctl(22, 2, fprog, 0, 0):
+    if libc.prctl(22, 2, FPROG, 0, 0):
         os._exit(99)
+
+
+def own_session():
+    """As sudo, sshd and the service manager do it: a session ring that knows
+    nothing of the user's. Where there are none it changes nothing."""
+    if KEYCTL:
+        keyctl(1, 0, 0, 0, 0)
 
 
 # ---- houses that meet ----------------------------------------------------
@@ -204,7 +214,7 @@ def a_vendor_with_one_session_a_user_throws_nobody_out():
         for k, h in enumerate((a, b)):
             h.json("submit", "--endpoint", "edc", "-", input="".join(
                 vendors.of_veeva(100 * k + i) for i in range(20)))
-            engines.append(h.start("run"))
+            engines.append(h.start("run", preexec_fn=own_session))
         for h in (a, b):
             committed(h, 20)
         expect(sim.summary()["tokens"] == 1, sim.summary()["tokens"])
@@ -375,6 +385,10 @@ def a_folder_of_somebody_else_is_not_used():
         run(h)
         expect(h.states() == {"committed": 2}, h.states())
         expect(not list((h.runtime / "edcsync").iterdir()), "it was used")
+        (h.runtime / "edcsync").chmod(0o700)
+        submit(h, lines(1, first=10))
+        run(h)
+        expect(records(h.runtime), "it was mended and is not used")
 
 
 def what_stands_in_the_file_may_be_anything():

@@ -43,7 +43,19 @@ static size_t request_len(const struct conn *c)
 	return c->n >= head + body ? head + body : 0;
 }
 
-static int serve(int fd, struct conn *c, volatile long *count)
+/* What the program sends, so that the bare loop can send the same. */
+static void keep_head(const struct conn *c, struct served *served)
+{
+	const char *end = memmem(c->buf, c->n, "\r\n\r\n", 4);
+	size_t n = end ? (size_t)(end - c->buf) + 2 : 0;
+
+	if (n >= sizeof(served->head))
+		n = 0;
+	memcpy(served->head, c->buf, n);
+	served->head[n] = '\0';
+}
+
+static int serve(int fd, struct conn *c, struct served *served)
 {
 	ssize_t got = read(fd, c->buf + c->n, sizeof(c->buf) - 1 - c->n);
 	size_t n;
@@ -53,7 +65,11 @@ static int serve(int fd, struct conn *c, volatile long *count)
 	c->n += (size_t)got;
 	c->buf[c->n] = '\0';
 	while ((n = request_len(c))) {
-		++*count;	/* before the answer: who has it may look */
+		/* Before the answer: who has it may look. */
+		served->bytes += (long)n;
+		served->requests++;
+		if (!served->head[0])
+			keep_head(c, served);
 		if (write(fd, answer, sizeof(answer) - 1) < 0)
 			return 0;
 		c->n -= n;
@@ -79,7 +95,7 @@ static void take(int epoll, int listener)
 	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
 }
 
-static void loop(int listener, volatile long *count)
+static void loop(int listener, struct served *served)
 {
 	struct conn *conns = calloc(CONNECTIONS, sizeof(*conns));
 	struct epoll_event e = {.events = EPOLLIN, .data.fd = listener};
@@ -97,7 +113,7 @@ static void loop(int listener, volatile long *count)
 
 			if (fd == listener) {
 				take(epoll, listener);
-			} else if (!serve(fd, &conns[fd], count)) {
+			} else if (!serve(fd, &conns[fd], served)) {
 				conns[fd].n = 0;
 				close(fd);
 			}
@@ -105,28 +121,30 @@ static void loop(int listener, volatile long *count)
 	}
 }
 
-int server_start(int *port, volatile long **count)
+int server_start(int *port, volatile struct served **out)
 {
+	struct served *served;
 	struct sockaddr_in at = {.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t n = sizeof(at);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	pid_t pid;
 
-	*count = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	served = mmap(NULL, sizeof(*served), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (fd < 0 || *count == MAP_FAILED ||
+	if (fd < 0 || served == MAP_FAILED ||
 	    bind(fd, (struct sockaddr *)&at, n) || listen(fd, 1024) ||
 	    getsockname(fd, (struct sockaddr *)&at, &n)) {
 		perror("bench: server");
 		exit(1);
 	}
 	*port = ntohs(at.sin_port);
+	*out = served;
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		signal(SIGPIPE, SIG_IGN);
-		loop(fd, *count);
+		loop(fd, served);
 	}
 	close(fd);
 	return pid;

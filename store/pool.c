@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define STEP 32			/* sizes are multiples of it */
-#define CLASSES 64		/* up to 2 KiB */
+#define CLASSES 136		/* up to 4.25 KiB */
 #define KEEP 64			/* blocks of a class that a thread keeps */
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,5 +1,5 @@
 /*
- * pool.h - floor 1, private to db.c: short-lived blocks for SQLite.
+ * pool.h - floor 1: short-lived blocks for SQLite (db.c) and libcurl (wipe.c).
  *
  * A statement asks for some seventy small blocks and gives them back within
  * microseconds: cursors, and each text of a row that is rebuilt. Where

@@ -23,7 +23,7 @@ static bool holds(const char *p, int n, int with)
 /* Every size up to beyond the largest that is kept, all held at once. */
 static void test_blocks_are_apart(void **state)
 {
-	enum { SIZES = 3000 };
+	enum { SIZES = 5000 };
 	static char *block[SIZES];
 
 	(void)state;

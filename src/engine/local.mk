@@ -21,6 +21,7 @@ libengine_a_SOURCES = \
 	src/engine/step_send.c \
 	src/engine/head.c src/engine/head.h \
 	src/engine/wire.c src/engine/wire.h \
+	src/engine/peer.c src/engine/peer.h \
 	src/engine/wipe.c src/engine/wipe.h \
 	src/engine/world.h
 

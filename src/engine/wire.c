@@ -1,7 +1,7 @@
 #include <config.h>
 
-#include "core/timefmt.h"
 #include "engine/head.h"
+#include "engine/peer.h"
 #include "engine/wipe.h"
 #include "engine/wire.h"
 
@@ -48,6 +48,7 @@ struct slot {
 	enum form form;
 	char method[16];
 	struct buf url;			/* allowed, and known to the handle */
+	CURLU *parsed;			/* the same, so that it is read once */
 };
 
 struct wire {
@@ -67,8 +68,9 @@ static void global_init(void)
 {
 	struct sigaction old;
 
-	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, wipe_free,
-				 wipe_realloc, strdup, calloc) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, wipe_alloc, wipe_free,
+				 wipe_realloc, wipe_strdup, wipe_zeroed) !=
+	    CURLE_OK)
 		abort();
 	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
 		struct sigaction ignore;
@@ -163,9 +165,13 @@ static void set_constant(struct slot *s)
 	SET(e, CURLOPT_SSL_VERIFYPEER, 1L);
 	SET(e, CURLOPT_SSL_VERIFYHOST, 2L);
 	SET(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	/* Every vendor speaks it; the library formats the line anew, letter
-	 * by letter, for every request. */
+	/* Every vendor speaks it. The line itself is set_headers', because the
+	 * library would format it twice for every request. */
 	SET(e, CURLOPT_ACCEPT_ENCODING, "gzip");
+	/* One of each is asked for and wiped for every request. Answers are
+	 * short; what is encrypted goes out in pieces of 16 KiB anyway. */
+	SET(e, CURLOPT_BUFFERSIZE, 4096L);
+	SET(e, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
 #if LIBCURL_VERSION_NUM >= 0x075500
 	SET(e, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
@@ -233,13 +239,20 @@ static void add_line(struct slot *s, size_t *n, char *line)
 	s->lines[(*n)++].data = line;
 }
 
-/* Cuts the text into lines in place and strings them up, skipping empty
- * ones. Returns whether one of them is Content-Type. */
-static bool string_up(struct slot *s, size_t *n)
+static bool named(const char *line, const char *name, size_t n)
 {
-	char *p = s->text.p, *end = p + s->text.len;
-	bool typed = false;
+	return (*line | 0x20) == *name && strncasecmp(line, name, n) == 0;
+}
 
+/* Cuts the text into lines in place and strings them up, skipping empty
+ * ones. Is one of them Content-Type, is one Accept-Encoding? */
+static void string_up(struct slot *s, size_t *n, bool *typed, bool *coded)
+{
+	char *p = s->text.p, *end;
+
+	if (!s->text.len)
+		return;
+	end = p + s->text.len;
 	while (p < end) {
 		char *stop = memchr(p, '\n', (size_t)(end - p));
 
@@ -247,24 +260,28 @@ static bool string_up(struct slot *s, size_t *n)
 		*stop = '\0';
 		if (stop > p)
 			add_line(s, n, p);
-		typed |= (*p | 0x20) == 'c' &&
-			 strncasecmp(p, "Content-Type:", 13) == 0;
+		*typed |= named(p, "content-type:", 13);
+		*coded |= named(p, "accept-encoding:", 16);
 		p = stop + 1;
 	}
-	return typed;
 }
 
 /* Header lines of the request, and those that tame the library. */
 static void set_headers(struct slot *s, const struct request *r)
 {
 	static char no_expect[] = "Expect:", no_type[] = "Content-Type:";
+	static char coding[] = "Accept-Encoding: gzip";
+	bool typed = false, coded = false;
 	size_t n = 0;
 
 	buf_addspan(&s->text, buf_span(&r->headers));
 	if (s->text.len && s->text.p[s->text.len - 1] != '\n')
 		buf_addc(&s->text, '\n');
-	if (!s->text.len || !string_up(s, &n))
+	string_up(s, &n, &typed, &coded);
+	if (!typed)
 		add_line(s, &n, no_type);
+	if (!coded)
+		add_line(s, &n, coding);
 	add_line(s, &n, no_expect);
 	for (size_t i = 0; i < n; i++)
 		s->lines[i].next = i + 1 < n ? &s->lines[i + 1] : NULL;
@@ -373,10 +390,15 @@ static bool set_url(struct slot *s, const char *url)
 		buf_release(&why);
 		return false;
 	}
-	if (curl_easy_setopt(s->easy, CURLOPT_URL, url) != CURLE_OK) {
+	if (!s->parsed)
+		s->parsed = curl_url();
+	if (curl_url_set(s->parsed, CURLUPART_URL, url, CURLU_PATH_AS_IS) !=
+	    CURLUE_OK) {
 		s->refused = CURLE_URL_MALFORMAT;
 		return false;
 	}
+	SET(s->easy, CURLOPT_URL, url);
+	SET(s->easy, CURLOPT_CURLU, s->parsed);
 	buf_adds(&s->url, url);
 	return true;
 }
@@ -455,52 +477,12 @@ static int64_t utc_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static struct span after(const char *line, const char *label)
-{
-	size_t n = strlen(label);
-
-	return strncmp(line, label, n) ? (struct span){NULL, 0}
-				       : span_of(line + n);
-}
-
-/* "Nov 29 12:00:00 2027 GMT" is an HTTP date of the third form, but for the
- * day's name, which nobody compares. */
-static int64_t certificate_ms(struct span text)
-{
-	struct buf date = BUF_INIT;
-	int64_t ms = 0;
-
-	buf_adds(&date, "Mon ");
-	buf_addspan(&date, text);
-	if (date.len > 4 && !strcmp(date.p + date.len - 4, " GMT"))
-		date.p[date.len -= 4] = '\0';
-	if (!time_http(buf_span(&date), utc_now_ms(), &ms))
-		ms = 0;
-	buf_release(&date);
-	return ms;
-}
-
-/* One line of what the library tells of the peer's own certificate. */
-static void certificate_line(const char *line, struct wire_peer *peer)
-{
-	static const char alternative[] = "X509v3 Subject Alternative Name:";
-	struct span s;
-
-	if ((s = after(line, "Subject:")).p)
-		text_set(peer->name, sizeof(peer->name), s);
-	else if ((s = after(line, alternative)).p && !peer->name[0])
-		text_set(peer->name, sizeof(peer->name), s);
-	else if ((s = after(line, "Issuer:")).p)
-		text_set(peer->issuer, sizeof(peer->issuer), s);
-	else if ((s = after(line, "Expire date:")).p)
-		peer->expires_ms = certificate_ms(s);
-}
-
 static void peer_take(CURL *easy, CURLcode code, struct wire_peer *peer)
 {
 	struct curl_certinfo *chain = NULL;
 	curl_off_t dns = 0, tcp = 0, tls = 0;
 	const char *address = NULL;
+	int64_t now_ms = utc_now_ms();
 	long port = 0, proxy = 0;
 
 	*peer = (struct wire_peer){0};
@@ -522,7 +504,7 @@ static void peer_take(CURL *easy, CURLcode code, struct wire_peer *peer)
 	if (!chain || chain->num_of_certs < 1)
 		return;
 	for (struct curl_slist *l = chain->certinfo[0]; l; l = l->next)
-		certificate_line(l->data, peer);
+		peer_certificate(peer, l->data, now_ms);
 }
 
 /* Packed bytes came, and nothing was in them: cut in the packing's own head,
@@ -616,6 +598,7 @@ void wire_free(struct wire *w)
 		if (s->id && s->refused == CURLE_OK)
 			curl_multi_remove_handle(w->multi, s->easy);
 		curl_easy_cleanup(s->easy);
+		curl_url_cleanup(s->parsed);
 		slot_release(s);
 	}
 	free(w->slot);

@@ -102,10 +102,10 @@ static uint64_t mark_rest(const struct op *op)
 	return h;
 }
 
-static void saw(struct sqlite_store *s, const struct op *op,
-		enum op_blocks blocks)
+static struct seen seen_of(struct sqlite_store *s, const struct op *op,
+			   enum op_blocks blocks)
 {
-	*seen_slot(s, op->op) = (struct seen){
+	return (struct seen){
 		.op = op->op, .version = op->version, .epoch = s->epoch,
 		.state = op->state, .reason = op->reason,
 		.group = op->group_id, .there = op_there(op),
@@ -116,11 +116,18 @@ static void saw(struct sqlite_store *s, const struct op *op,
 	};
 }
 
+static void saw(struct sqlite_store *s, const struct op *op,
+		enum op_blocks blocks)
+{
+	*seen_slot(s, op->op) = seen_of(s, op, blocks);
+}
+
 /* As it stands in the table when its version is that: from memory, or asked.
  * A new key is written before the version is known to be right: only on what
  * this transaction saw. */
 static int as_stored(struct sqlite_store *s, const struct op *op,
-		     int64_t version, struct seen *out)
+		     int64_t version, const struct seen *now,
+		     struct seen *out)
 {
 	struct seen *slot = seen_slot(s, op->op);
 	bool held = slot->op == op->op && slot->version == version &&
@@ -129,7 +136,7 @@ static int as_stored(struct sqlite_store *s, const struct op *op,
 	int rc;
 
 	if (!held || (slot->epoch != s->epoch &&
-		      slot->key_hash != text_hash(op->idem_key))) {
+		      slot->key_hash != now->key_hash)) {
 		op_init(&stored);
 		rc = sqlite_op_get(&s->base, op->op, &stored);
 		op_release(&stored);
@@ -460,18 +467,17 @@ static int save_error(struct store *st, const struct op *op)
  */
 static struct query *save_query(struct store *st, const struct op *op,
 				const struct seen *before,
+				const struct seen *now,
 				enum op_blocks blocks, int *i)
 {
-	bool start_same = before->start == mark_start(op);
 	struct query *q;
 
-	if (before->rest == mark_rest(op) && start_same) {
+	if (before->rest == now->rest && before->start == now->start) {
 		q = DB_Q(st->db, "UPDATE operation SET " COLUMNS_COMMON(SET)
 			 COLUMNS_END(SET) "version = ? WHERE op = ?"
 			 " AND version = ?");
 		*i = bind_end(q, bind_common(q, op), op, blocks);
-	} else if (before->rest == mark_rest(op) &&
-		   before->end == mark_end(op, blocks)) {
+	} else if (before->rest == now->rest && before->end == now->end) {
 		q = DB_Q(st->db, "UPDATE operation SET " COLUMNS_COMMON(SET)
 			 COLUMNS_START(SET) "version = ? WHERE op = ?"
 			 " AND version = ?");
@@ -486,10 +492,10 @@ static struct query *save_query(struct store *st, const struct op *op,
 
 static int save_row(struct store *st, const struct op *op,
 		    int64_t version_seen, const struct seen *before,
-		    enum op_blocks blocks)
+		    const struct seen *now, enum op_blocks blocks)
 {
 	int i, rc;
-	struct query *q = save_query(st, op, before, blocks, &i);
+	struct query *q = save_query(st, op, before, now, blocks, &i);
 
 	query_int(q, i++, op->version);
 	query_int(q, i++, op->op);
@@ -504,17 +510,18 @@ int sqlite_op_save(struct store *st, const struct op *op,
 		   int64_t version_seen, enum op_blocks blocks)
 {
 	struct sqlite_store *s = sq(st);
-	struct seen before;
+	struct seen before, now;
 	int rc;
 
 	store_door_write(st);
 	assert(op && op->op > 0 && op->version >= version_seen);
-	rc = as_stored(s, op, version_seen, &before);
-	if (!rc && before.key_hash != text_hash(op->idem_key))
+	now = seen_of(s, op, blocks);
+	rc = as_stored(s, op, version_seen, &now, &before);
+	if (!rc && before.key_hash != now.key_hash)
 		rc = save_key(st, op);
 	if (!rc)
-		rc = save_row(st, op, version_seen, &before, blocks);
-	if (!rc && before.error_hash != text_hash(op->error))
+		rc = save_row(st, op, version_seen, &before, &now, blocks);
+	if (!rc && before.error_hash != now.error_hash)
 		rc = save_error(st, op);
 	if (rc)
 		return store_result(st, rc);
@@ -530,7 +537,7 @@ int sqlite_op_save(struct store *st, const struct op *op,
 		count_group(&s->counts, before.group, before.there,
 			    before.back, -1, 0);
 	enter_group(s, op);
-	saw(s, op, blocks);
+	*seen_slot(s, op->op) = now;
 	s->wrote = true;
 	return ST_OK;
 }

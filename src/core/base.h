@@ -46,6 +46,19 @@ void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *text);	/* NULL in, NULL out */
 char *xstrndup(const char *p, size_t n);
+/* Eight bytes looked at together. Not 0 if one of them is 0, or below limit
+ * (at most 0x80); which one is not told. */
+#define EACH_BYTE(c) ((uint64_t)(c) * UINT64_C(0x0101010101010101))
+static inline uint64_t any_below(uint64_t word, unsigned char limit)
+{
+	return (word - EACH_BYTE(limit)) & ~word & EACH_BYTE(0x80);
+}
+
+static inline uint64_t any_zero(uint64_t word)
+{
+	return any_below(word, 1);
+}
+
 /* Copies a span into fixed memory, NUL-terminated. False when it was cut
  * (never inside a UTF-8 character). */
 bool text_set(char *dst, size_t size, struct span src);

@@ -40,33 +40,58 @@ struct values {
 	const char *job_id, *request_id;
 };
 
+enum value {
+	VALUE_BASE_URL, VALUE_PATH, VALUE_REQUEST_ID, VALUE_JOB_ID, VALUE_OP_ID,
+	VALUE_KEY, VALUE_CORRELATION_ID, VALUE_STUDY, VALUE_SUBJECT,
+	VALUE_SITE, VALUE_EVENT, VALUE_EVENT_REPEAT, VALUE_FORM,
+	VALUE_FORM_REPEAT, VALUE_RECORD_KEY,
+};
+
+static const struct span value_names[] = {
+	[VALUE_BASE_URL] = {"base_url", 8},
+	[VALUE_PATH] = {"path", 4},
+	[VALUE_REQUEST_ID] = {"request_id", 10},
+	[VALUE_JOB_ID] = {"job_id", 6},
+	[VALUE_OP_ID] = {"op_id", 5},
+	[VALUE_KEY] = {"key", 3},
+	[VALUE_CORRELATION_ID] = {"correlation_id", 14},
+	[VALUE_STUDY] = {"study", 5},
+	[VALUE_SUBJECT] = {"subject", 7},
+	[VALUE_SITE] = {"site", 4},
+	[VALUE_EVENT] = {"event", 5},
+	[VALUE_EVENT_REPEAT] = {"event_repeat", 12},
+	[VALUE_FORM] = {"form", 4},
+	[VALUE_FORM_REPEAT] = {"form_repeat", 11},
+	[VALUE_RECORD_KEY] = {"record_key", 10},
+};
+
 static const char *value_of(const struct values *v, struct span name)
 {
 	const struct op *op = v->op;
-	const struct {
-		const char *name, *value;
-	} row[] = {
-		{"base_url", v->base_url},
-		{"path", v->path},
-		{"request_id", v->request_id},
-		{"job_id", v->job_id},
-		{"op_id", op ? op->op_id : NULL},
-		{"key", op ? op->idem_key : NULL},
-		{"correlation_id", op ? op->correlation_id : NULL},
-		{"study", op ? op->record.study_oid : NULL},
-		{"subject", op ? op->record.subject_key : NULL},
-		{"site", op ? op->site_oid : NULL},
-		{"event", op ? op->record.event_oid : NULL},
-		{"event_repeat", op ? op->record.event_repeat : NULL},
-		{"form", op ? op->record.form_oid : NULL},
-		{"form_repeat", op ? op->record.form_repeat : NULL},
-		{"record_key", op ? op->record.record_key : NULL},
-	};
+	size_t i = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(row); i++)
-		if (span_is(name, row[i].name))
-			return row[i].value;
-	return NULL;
+	while (i < ARRAY_SIZE(value_names) && !span_eq(name, value_names[i]))
+		i++;
+	if (i > VALUE_JOB_ID && !op)
+		return NULL;
+	switch (i) {
+	case VALUE_BASE_URL: return v->base_url;
+	case VALUE_PATH: return v->path;
+	case VALUE_REQUEST_ID: return v->request_id;
+	case VALUE_JOB_ID: return v->job_id;
+	case VALUE_OP_ID: return op->op_id;
+	case VALUE_KEY: return op->idem_key;
+	case VALUE_CORRELATION_ID: return op->correlation_id;
+	case VALUE_STUDY: return op->record.study_oid;
+	case VALUE_SUBJECT: return op->record.subject_key;
+	case VALUE_SITE: return op->site_oid;
+	case VALUE_EVENT: return op->record.event_oid;
+	case VALUE_EVENT_REPEAT: return op->record.event_repeat;
+	case VALUE_FORM: return op->record.form_oid;
+	case VALUE_FORM_REPEAT: return op->record.form_repeat;
+	case VALUE_RECORD_KEY: return op->record.record_key;
+	default: return NULL;
+	}
 }
 
 enum expand_as { EXPAND_ADDRESS, EXPAND_HEADER };
@@ -198,7 +223,7 @@ static bool address(const struct endpoint_config *e, const char *template,
 {
 	struct span base = base_without_slash(e);
 	struct buf url = BUF_INIT;
-	bool ok = true;
+	bool ok = true, within;
 
 	if (!path)
 		path = "";
@@ -212,12 +237,14 @@ static bool address(const struct endpoint_config *e, const char *template,
 		ok = expand_address(template, base, path, op, job_id, &url,
 				    error);
 	}
-	if (ok && !extends(base, buf_span(&url)) &&
-	    !url_same_origin(base, buf_span(&url))) {
+	/* Of what continues the base, which the configuration was asked about,
+	 * the rest is to be looked at; the wire asks once more. */
+	within = extends(base, buf_span(&url)) && url_plain(buf_span(&url));
+	if (ok && !within && !url_same_origin(base, buf_span(&url))) {
 		buf_adds(error, "the address leaves the origin of base_url");
 		ok = false;
 	}
-	ok = ok && url_allowed(buf_span(&url), error);
+	ok = ok && (within || url_allowed(buf_span(&url), error));
 	if (ok)
 		*out = buf_detach(&url, NULL);
 	buf_release(&url);
@@ -243,15 +270,30 @@ static bool has_header(const struct buf *headers, const char *name)
 	return false;
 }
 
+/* Any but a tab. */
+static bool has_control(struct span s)
+{
+	uint64_t odd = 0, word;
+	size_t i = 0;
+
+	for (; i + sizeof(word) <= s.n; i += sizeof(word)) {
+		memcpy(&word, s.p + i, sizeof(word));
+		odd |= any_below(word, 0x20) | any_zero(word ^ EACH_BYTE(0x7f));
+	}
+	for (i = odd ? 0 : i; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (c >= 0x20 ? c == 0x7f : c != '\t')
+			return true;
+	}
+	return false;
+}
+
 /* The first of a name wins: credential, endpoint, profile, ours. */
 static bool header(struct request *r, const char *name, struct span value,
 		   struct buf *error)
 {
-	for (size_t i = 0; i < value.n; i++) {
-		unsigned char c = (unsigned char)value.p[i];
-
-		if (c >= 0x20 ? c != 0x7f : c == '\t')
-			continue;
+	if (has_control(value)) {
 		buf_addf(error, "the header %s would hold a control "
 			 "character", name);
 		return false;
@@ -259,7 +301,7 @@ static bool header(struct request *r, const char *name, struct span value,
 	if (has_header(&r->headers, name))
 		return true;
 	buf_adds(&r->headers, name);
-	buf_adds(&r->headers, ": ");
+	buf_add(&r->headers, ": ", 2);
 	buf_addspan(&r->headers, value);
 	buf_addc(&r->headers, '\n');
 	return true;
@@ -269,36 +311,31 @@ static bool header(struct request *r, const char *name, struct span value,
 static bool template_headers(struct request *r, const struct header_list *list,
 			     const struct values *v, struct buf *error)
 {
+	struct buf value = BUF_INIT;
 	bool ok = true;
 
 	for (size_t i = 0; i < list->n && ok; i++) {
-		struct buf value = BUF_INIT;
-
+		buf_clear(&value);
 		ok = expand(list->v[i].value, v, EXPAND_HEADER, &value,
 			    error) &&
 			header(r, list->v[i].name, buf_span(&value), error);
-		buf_release(&value);
 	}
+	buf_release(&value);
 	return ok;
 }
 
 static bool trace_header(struct request *r, const struct op *op,
 			 const struct request_ids *ids, struct buf *error)
 {
-	struct buf trace = BUF_INIT;
-	bool ok;
+	char trace[] = "00-................................-"
+		       "................-01";
 
 	if (!op || strlen(op->traceparent_id) != 32 ||
 	    strlen(ids->span_id) != 16)
 		return true;
-	buf_adds(&trace, "00-");
-	buf_adds(&trace, op->traceparent_id);
-	buf_addc(&trace, '-');
-	buf_adds(&trace, ids->span_id);
-	buf_adds(&trace, "-01");
-	ok = header(r, "traceparent", buf_span(&trace), error);
-	buf_release(&trace);
-	return ok;
+	memcpy(trace + 3, op->traceparent_id, 32);
+	memcpy(trace + 36, ids->span_id, 16);
+	return header(r, "traceparent", span_of(trace), error);
 }
 
 static bool common_headers(struct request *r, const struct endpoint_config *e,

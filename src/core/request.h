@@ -84,6 +84,8 @@ bool request_text(const char *template, const struct op *, struct span payload,
 		  struct buf *out, struct buf *error);
 /* https, or http to a loopback literal (127.0.0.0/8, ::1, localhost). */
 bool url_allowed(struct span url, struct buf *error);
+/* Of that only this: not too long, and no character that must be encoded. */
+bool url_plain(struct span url);
 
 /*
  * What is stored and sent instead of a line's payload, made once: tag

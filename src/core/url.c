@@ -276,20 +276,26 @@ static bool loopback(struct span host)
 	return dots == 3 && digits > 0;
 }
 
+bool url_plain(struct span url)
+{
+	bool good = url.n < LIMIT_URL_BYTES;
+
+	for (size_t i = 0; i < url.n && good; i++)
+		good = url.p[i] >= 0x21 && url.p[i] <= 0x7e && url.p[i] != '\\';
+	return good;
+}
+
 bool url_allowed(struct span url, struct buf *error)
 {
 	struct origin o = origin_of(url);
 	bool https = folded_is(o.scheme, "https");
 
-	for (size_t i = 0; i < url.n; i++)
-		if (url.p[i] < 0x21 || url.p[i] > 0x7e || url.p[i] == '\\') {
-			buf_adds(error, "the address has a character that "
-				 "must be percent-encoded");
-			return false;
-		}
 	if (url.n >= LIMIT_URL_BYTES)
 		buf_addf(error, "the address is over %d bytes",
 			 LIMIT_URL_BYTES);
+	else if (!url_plain(url))
+		buf_adds(error, "the address has a character that must be "
+			 "percent-encoded");
 	else if (!https && !folded_is(o.scheme, "http"))
 		buf_adds(error, "the address must begin with https:// (or "
 			 "http:// to loopback)");

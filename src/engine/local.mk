@@ -22,6 +22,7 @@ libengine_a_SOURCES = \
 	src/engine/head.c src/engine/head.h \
 	src/engine/wire.c src/engine/wire.h \
 	src/engine/peer.c src/engine/peer.h \
+	src/engine/watch.c src/engine/watch.h \
 	src/engine/wipe.c src/engine/wipe.h \
 	src/engine/world.h
 
@@ -32,6 +33,18 @@ tests_test_wire_SOURCES = tests/test_wire.c
 tests_test_wire_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_wire_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_wire_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_watch
+TESTS += tests/test_watch
+tests_test_watch_SOURCES = tests/test_watch.c
+tests_test_watch_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_watch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_watch_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_wipe
+TESTS += tests/test_wipe
+tests_test_wipe_SOURCES = tests/test_wipe.c
+tests_test_wipe_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_wipe_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_wipe_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_credential
 TESTS += tests/test_credential
 tests_test_credential_SOURCES = tests/test_credential.c tests/cred_scene.h \

@@ -2,6 +2,7 @@
 
 #include "engine/head.h"
 #include "engine/peer.h"
+#include "engine/watch.h"
 #include "engine/wipe.h"
 #include "engine/wire.h"
 
@@ -11,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What differs between endpoints; texts are copies. */
 struct route {
@@ -54,6 +57,7 @@ struct slot {
 struct wire {
 	CURLM *multi;
 	CURLSH *share;
+	struct watch *watch;
 	struct slot **slot;		/* every slot ever made */
 	size_t slots;
 	struct slot *idle, *failed;
@@ -94,6 +98,40 @@ static int on_prereq(void *ctx, char *ip, char *local, int port, int lport)
 	}
 	s->sent = true;
 	return CURL_PREREQFUNC_OK;
+}
+
+static curl_socket_t on_open(void *ctx, curlsocktype purpose,
+			     struct curl_sockaddr *a)
+{
+	int fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+
+	(void)purpose;
+	if (fd < 0)
+		return CURL_SOCKET_BAD;
+	watch_opened(ctx, fd);
+	return fd;
+}
+
+static int on_close(void *ctx, curl_socket_t fd)
+{
+	watch_closed(ctx, fd);
+	return close(fd);
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx,
+		     void *unused)
+{
+	static const unsigned wanted[] = {
+		[CURL_POLL_NONE] = 0, [CURL_POLL_IN] = WATCH_IN,
+		[CURL_POLL_OUT] = WATCH_OUT,
+		[CURL_POLL_INOUT] = WATCH_IN | WATCH_OUT,
+		[CURL_POLL_REMOVE] = 0,
+	};
+
+	(void)easy, (void)unused;
+	assert(what >= 0 && what <= CURL_POLL_REMOVE);
+	watch_want(ctx, fd, wanted[what]);
+	return 0;
 }
 
 static size_t on_header(char *p, size_t size, size_t n, void *ctx)
@@ -146,6 +184,10 @@ static void set_constant(struct slot *s)
 	SET(e, CURLOPT_PRIVATE, (char *)s);
 	SET(e, CURLOPT_ERRORBUFFER, s->error);
 	SET(e, CURLOPT_SHARE, s->wire->share);
+	SET(e, CURLOPT_OPENSOCKETFUNCTION, on_open);
+	SET(e, CURLOPT_OPENSOCKETDATA, s->wire->watch);
+	SET(e, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	SET(e, CURLOPT_CLOSESOCKETDATA, s->wire->watch);
 	SET(e, CURLOPT_PREREQFUNCTION, on_prereq);
 	SET(e, CURLOPT_PREREQDATA, s);
 	SET(e, CURLOPT_HEADERFUNCTION, on_header);
@@ -564,8 +606,11 @@ struct wire *wire_new(int max_in_flight)
 	pthread_once(&once, global_init);
 	w->multi = curl_multi_init();
 	w->share = curl_share_init();
-	if (!w->multi || !w->share)
+	w->watch = watch_new();
+	if (!w->multi || !w->share || !w->watch)
 		abort();
+	curl_multi_setopt(w->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	curl_multi_setopt(w->multi, CURLMOPT_SOCKETDATA, w->watch);
 	curl_share_setopt(w->share, CURLSHOPT_SHARE,
 			  CURL_LOCK_DATA_SSL_SESSION);
 	curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS,
@@ -604,6 +649,7 @@ void wire_free(struct wire *w)
 	free(w->slot);
 	curl_multi_cleanup(w->multi);
 	curl_share_cleanup(w->share);
+	watch_free(w->watch);		/* sockets are closed by then */
 	free(w);
 }
 
@@ -718,26 +764,47 @@ static void reap(struct wire *w)
 	}
 }
 
+/* How long nothing is due to be started or given up, at most timeout_ms. */
+static int quiet_ms(const struct wire *w, int timeout_ms)
+{
+	long due_ms = -1;
+
+	if (w->failed)
+		return 0;
+	curl_multi_timeout(w->multi, &due_ms);
+	return due_ms >= 0 && due_ms < timeout_ms ? (int)due_ms : timeout_ms;
+}
+
+/* Each of these calls looks after what is due, too. */
+static void act(struct wire *w)
+{
+	int fd, running, ready = 0;
+	unsigned what;
+
+	while ((what = watch_next(w->watch, &fd))) {
+		int bits = (what & WATCH_IN ? CURL_CSELECT_IN : 0) |
+			   (what & WATCH_OUT ? CURL_CSELECT_OUT : 0) |
+			   (what & WATCH_ERROR ? CURL_CSELECT_ERR : 0);
+
+		curl_multi_socket_action(w->multi, fd, bits, &running);
+		ready++;
+	}
+	if (!ready && quiet_ms(w, 1) == 0)
+		curl_multi_socket_action(w->multi, CURL_SOCKET_TIMEOUT, 0,
+					 &running);
+}
+
 void wire_run(struct wire *w, int timeout_ms)
 {
-	long due_ms = 0;
-	int ready = 0, running;
-
 	assert(!w->running && timeout_ms >= 0);
 	w->running = true;
-	/* Does not wait while something was just started. Each perform looks
-	 * at every socket: one a turn at most, none after a mere wake-up. */
-	if (!w->failed)
-		curl_multi_poll(w->multi, NULL, 0, timeout_ms, &ready);
-	if (!ready)
-		curl_multi_timeout(w->multi, &due_ms);
-	if (ready || due_ms == 0)
-		curl_multi_perform(w->multi, &running);
+	watch_wait(w->watch, quiet_ms(w, timeout_ms));
+	act(w);
 	reap(w);
 	w->running = false;
 }
 
 void wire_wakeup(struct wire *w)
 {
-	curl_multi_wakeup(w->multi);
+	watch_wake(w->watch);
 }

@@ -100,6 +100,11 @@ static int on_prereq(void *ctx, char *ip, char *local, int port, int lport)
 	return CURL_PREREQFUNC_OK;
 }
 
+/* One numbering, here and there. */
+_Static_assert(WATCH_IN == CURL_POLL_IN && WATCH_OUT == CURL_POLL_OUT &&
+	       WATCH_IN == CURL_CSELECT_IN && WATCH_OUT == CURL_CSELECT_OUT &&
+	       WATCH_ERROR == CURL_CSELECT_ERR, "what happens on a socket");
+
 static curl_socket_t on_open(void *ctx, curlsocktype purpose,
 			     struct curl_sockaddr *a)
 {
@@ -121,16 +126,9 @@ static int on_close(void *ctx, curl_socket_t fd)
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx,
 		     void *unused)
 {
-	static const unsigned wanted[] = {
-		[CURL_POLL_NONE] = 0, [CURL_POLL_IN] = WATCH_IN,
-		[CURL_POLL_OUT] = WATCH_OUT,
-		[CURL_POLL_INOUT] = WATCH_IN | WATCH_OUT,
-		[CURL_POLL_REMOVE] = 0,
-	};
-
 	(void)easy, (void)unused;
 	assert(what >= 0 && what <= CURL_POLL_REMOVE);
-	watch_want(ctx, fd, wanted[what]);
+	watch_want(ctx, fd, what == CURL_POLL_REMOVE ? 0 : (unsigned)what);
 	return 0;
 }
 
@@ -579,7 +577,8 @@ static void finish(struct slot *s, CURLcode code)
 	a.first_byte_left = s->sent;
 	a.headers = header;
 	/* A head that was cut may end in the middle of a wait or an id. */
-	a.headers_n = s->head_whole ? head_split(buf_span(&s->head), header) : 0;
+	if (s->head_whole)
+		a.headers_n = head_split(buf_span(&s->head), header);
 	if (a.transport == TRANSPORT_OK &&
 	    (head_length_absurd(header, a.headers_n) ||
 	     packing_cut(s, header, a.headers_n)))
@@ -781,14 +780,8 @@ static void act(struct wire *w)
 	int fd, running, ready = 0;
 	unsigned what;
 
-	while ((what = watch_next(w->watch, &fd))) {
-		int bits = (what & WATCH_IN ? CURL_CSELECT_IN : 0) |
-			   (what & WATCH_OUT ? CURL_CSELECT_OUT : 0) |
-			   (what & WATCH_ERROR ? CURL_CSELECT_ERR : 0);
-
-		curl_multi_socket_action(w->multi, fd, bits, &running);
-		ready++;
-	}
+	for (; (what = watch_next(w->watch, &fd)); ready++)
+		curl_multi_socket_action(w->multi, fd, (int)what, &running);
 	if (!ready && quiet_ms(w, 1) == 0)
 		curl_multi_socket_action(w->multi, CURL_SOCKET_TIMEOUT, 0,
 					 &running);

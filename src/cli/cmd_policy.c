@@ -19,28 +19,38 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* What follows the last attempt, if the outcome stays unknown. */
-static const char *unknown_words(const struct endpoint_config *e)
-{
-	static const char *const words[] = {
-		[MODE_KEY] = "sent again with the same key while the vendor "
-			"remembers it, then looked up where it can be, else a "
-			"dead letter with outcome unknown",
-		[MODE_NATURAL] = "the same PUT again, at the end a dead letter "
-			"with outcome unknown",
-		[MODE_LOOKUP] = "looked up after settling; sent again only when "
-			"proven absent",
-		[MODE_NONE] = "a dead letter at once: a person finds out "
-			"whether the vendor has it",
-	};
+static const char *const unknown_words[] = {
+	[MODE_KEY] = "sent again with the same key while the vendor "
+		"remembers it, then looked up where it can be, else a "
+		"dead letter with outcome unknown",
+	[MODE_NATURAL] = "at the end a dead letter with outcome unknown",
+	[MODE_LOOKUP] = "looked up after settling; sent again only when "
+		"proven absent",
+	[MODE_NONE] = "a dead letter at once: a person finds out "
+		"whether the vendor has it",
+};
 
-	return words[e->idempotency];
+/* In mode natural that hangs on the method; "" is none that it covers. */
+static void if_unknown(const struct endpoint_config *e, struct buf *out)
+{
+	if (e->idempotency == MODE_NATURAL) {
+		buf_adds(out, "the same ");
+		config_natural_methods(e->profile, out);
+		buf_adds(out, " again, ");
+	}
+	buf_adds(out, unknown_words[e->idempotency]);
+	if (e->idempotency == MODE_NATURAL)
+		buf_addf(out, "; another method: %s",
+			 unknown_words[config_mode(e, "")]);
 }
 
 static void policy_json(struct out *out, const struct endpoint_config *e,
 			uint64_t seed, int64_t now)
 {
+	struct buf unknown = BUF_INIT;
 	int64_t at = now;
 
+	if_unknown(e, &unknown);
 	out_open(out, NULL, '{');
 	out_text(out, "endpoint", e->name);
 	out_open(out, "attempts", '[');
@@ -59,8 +69,9 @@ static void policy_json(struct out *out, const struct endpoint_config *e,
 	}
 	out_close(out, ']');
 	out_text(out, "then", "dead, reason exhausted");
-	out_text(out, "if_unknown", unknown_words(e));
+	out_text(out, "if_unknown", buf_text(&unknown));
 	out_close(out, '}');
+	buf_release(&unknown);
 }
 
 static void policy_text(struct out *out, const struct endpoint_config *e,
@@ -87,7 +98,8 @@ static void policy_text(struct out *out, const struct endpoint_config *e,
 	}
 	out_printf(out, "then, if it surely did not happen: a dead letter, "
 		   "reason exhausted\n");
-	buf_addf(&then, "if it may have happened: %s", unknown_words(e));
+	buf_adds(&then, "if it may have happened: ");
+	if_unknown(e, &then);
 	out_wrap(out, 0, 0, buf_text(&then));
 	buf_release(&then);
 }

@@ -147,6 +147,8 @@ bool config_bind(struct config *, size_t endpoint, const struct profile *,
 bool config_credential_fits(const struct profile *, enum cred_kind);
 const struct endpoint_config *config_endpoint(const struct config *,
 					      struct span name);
+/* "PUT", "POST or PUT": methods of which the same again is harmless there. */
+void config_natural_methods(const struct profile *, struct buf *out);
 /* Mode for one method: `natural` covers the methods that the profile lists
  * (PUT where it lists none); others count as lookup where the profile has
  * one, else none. */

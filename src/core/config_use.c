@@ -136,6 +136,33 @@ static bool natural_covers(const struct profile *p, const char *method)
 	return text_list_has(&p->natural, span_of(method), false);
 }
 
+void config_natural_methods(const struct profile *p, struct buf *out)
+{
+	size_t n = p ? p->natural.n : 0;
+
+	if (!n)
+		buf_adds(out, "PUT");
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%s%s", !i ? "" : i + 1 < n ? ", " : " or ",
+			 p->natural.v[i]);
+}
+
+static void warn_not_natural(const struct config *config,
+			     const struct endpoint_config *e,
+			     struct findings *findings)
+{
+	const struct profile *p = e->profile;
+	struct buf methods = BUF_INIT;
+
+	config_natural_methods(p, &methods);
+	findings_warn(findings, config->file, e->line, "endpoints.%s."
+		      "idempotency: natural covers %s only; the profile %s "
+		      "sends %s, which counts as %s", e->name,
+		      buf_text(&methods), p->name, p->method,
+		      idem_mode_name(config_mode(e, p->method)));
+	buf_release(&methods);
+}
+
 bool config_bind(struct config *config, size_t endpoint,
 		 const struct profile *profile, struct findings *findings)
 {
@@ -151,13 +178,7 @@ bool config_bind(struct config *config, size_t endpoint,
 		e->idempotency = profile->mode_default;
 	if (e->idempotency == MODE_NATURAL &&
 	    !natural_covers(profile, profile->method))
-		findings_warn(findings, config->file, e->line, "endpoints.%s."
-			      "idempotency: natural covers %s only; the "
-			      "profile %s sends %s, which counts as %s",
-			      e->name, profile->natural.n ?
-			      profile->natural.v[0] : "PUT", profile->name,
-			      profile->method,
-			      idem_mode_name(config_mode(e, profile->method)));
+		warn_not_natural(config, e, findings);
 	ok = bind_credential(config, e, profile, findings);
 	if (profile->modes[e->idempotency])
 		return ok;

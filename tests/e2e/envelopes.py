@@ -278,6 +278,25 @@ def answers_that_no_rule_knows_halt():
         expect(rules == {"not-understood"}, rules)
 
 
+def the_policy_names_what_may_go_twice():
+    """By the profile, not by HTTP alone; what it does not cover, as well."""
+    with House() as h:
+        v = h.vendor(lambda r: answer(201))
+        for name, natural, other in (
+                ("redcap", "the same POST again", "looked up"),
+                ("oracle-clinical", "the same POST or PUT again",
+                 "a person finds out"),
+                ("generic-rest", "the same PUT again", "looked up")):
+            extra = {"credential": {"kind": "form_token", "token_file":
+                                    h.secret("t", "s")}} \
+                if name == "redcap" else {}
+            h.endpoint(name, v, profile=name, idempotency="natural", **extra)
+            told = h.json("policy", name)[0]["if_unknown"]
+            first, _, rest = told.partition("; another method: ")
+            expect(first.startswith(natural) and other in rest, name, told)
+            expect(natural in h.command("policy", name).stdout, "as text")
+
+
 def ids_lead_from_an_attempt_to_the_vendor_and_back():
     """One correlation id and trace an operation, one request id and span an
     attempt; the vendor's own id where it is one, also of a cut answer."""
@@ -331,5 +350,6 @@ if __name__ == "__main__":
          a_word_that_nobody_knows_is_no_success,
          a_job_is_asked_for_where_its_answer_says,
          answers_that_no_rule_knows_halt,
+         the_policy_names_what_may_go_twice,
          ids_lead_from_an_attempt_to_the_vendor_and_back,
          the_dry_run_says_the_same, jobs=2)

@@ -3,7 +3,7 @@
  * answer mean?
  */
 #include "cli/command.h"
-#include "core/classify.h"
+#include "core/classify_log_in.h"
 #include "core/lookup.h"
 #include "core/timefmt.h"
 
@@ -19,6 +19,7 @@ struct classify_call {
 	struct header headers[HEADERS_MAX];
 	struct buf body, payload;
 	enum attempt_kind kind;
+	enum cred_kind log_in;		/* of ATTEMPT_CREDENTIAL */
 };
 
 static int take_header(struct cli *cli, struct classify_call *call,
@@ -69,24 +70,37 @@ static int take_mode(struct cli *cli, struct classify_call *call)
 
 static int take_kind(struct cli *cli, struct classify_call *call)
 {
+	static const struct {
+		const char *word;
+		enum attempt_kind kind;
+		enum cred_kind log_in;
+	} known[] = {
+		{"send", ATTEMPT_SEND, CRED_NONE},
+		{"poll", ATTEMPT_POLL, CRED_NONE},
+		{"look_up", ATTEMPT_LOOK_UP, CRED_NONE},
+		{"probe", ATTEMPT_PROBE, CRED_NONE},
+		{"log_in", ATTEMPT_CREDENTIAL, CRED_SESSION},
+		{"token", ATTEMPT_CREDENTIAL, CRED_OAUTH2},
+	};
 	const char *text = cli_text(cli, "kind");
-	static const enum attempt_kind known[] = {ATTEMPT_SEND, ATTEMPT_POLL,
-						  ATTEMPT_LOOK_UP,
-						  ATTEMPT_PROBE};
+	size_t k = 0;
 
-	if (text && !call->in.profile->lookup.present &&
-	    !strcmp(text, attempt_kind_name(ATTEMPT_LOOK_UP)))
+	if (!text)
+		return -1;
+	while (k < ARRAY_SIZE(known) && strcmp(known[k].word, text) != 0)
+		k++;
+	if (k == ARRAY_SIZE(known))
+		return cli_usage(cli, "--kind is send, poll, look_up, probe, "
+				 "log_in or token, not '%s'",
+				 out_safe(&cli->out, text));
+	call->kind = known[k].kind;
+	call->log_in = known[k].log_in;
+	if (call->kind == ATTEMPT_LOOK_UP && !call->in.profile->lookup.present)
 		return cli_usage(cli, "the profile %s has no look-up",
 				 out_safe(&cli->out, call->in.profile->name));
-	for (size_t k = 0; text && k < ARRAY_SIZE(known); k++) {
-		if (!strcmp(attempt_kind_name(known[k]), text)) {
-			call->kind = known[k];
-			return -1;
-		}
-	}
-	if (text)
-		return cli_usage(cli, "--kind is send, poll, look_up or probe, "
-				 "not '%s'", out_safe(&cli->out, text));
+	/* Who logs in by OAuth2 says log_in, too. */
+	if (call->log_in == CRED_SESSION && !call->in.profile->login.present)
+		call->log_in = CRED_OAUTH2;
 	return -1;
 }
 
@@ -221,14 +235,24 @@ static const char *verdict_means(enum verdict v)
 	return words[v];
 }
 
-static void print_text(struct cli *cli, const struct verdict_out *v)
+/* The same of a log-in. */
+static const char *log_in_means(enum verdict v)
+{
+	return v == VERDICT_COMMIT ? "let in; the work goes on" :
+		v == VERDICT_HALT ? verdict_means(v) :
+		"what there is is kept; asked again after a wait";
+}
+
+static void print_text(struct cli *cli, const struct verdict_out *v,
+		       enum attempt_kind kind)
 {
 	struct out *out = &cli->out;
 	char wait[TIME_TEXT];
 
 	out_printf(out, "%s  by rule %s\n", verdict_name(v->verdict),
 		   out_safe(out, v->rule));
-	out_printf(out, "  means  %s\n", verdict_means(v->verdict));
+	out_printf(out, "  means  %s\n", kind == ATTEMPT_CREDENTIAL ?
+		   log_in_means(v->verdict) : verdict_means(v->verdict));
 	if (v->why[0])
 		out_printf(out, "  why    %s\n", out_safe(out, v->why));
 	if (v->say[0] && strcmp(v->say, v->why) != 0)
@@ -262,25 +286,55 @@ static void look_up(struct cli *cli, struct classify_call *call,
 		    &call->answer, &state, v);
 }
 
+static bool log_in(struct cli *cli, struct classify_call *call,
+		   struct verdict_out *v)
+{
+	struct log_in_asked asked = {
+		.profile = call->in.profile, .kind = call->log_in,
+		.account = cli_text(cli, "account"),
+		.scope = cli_text(cli, "scope"),
+	};
+
+	return classify_log_in(&asked, &call->answer, call->in.now_ms, v);
+}
+
+/* False: the profile has no such thing. */
+static bool classify(struct cli *cli, struct classify_call *call,
+		     struct verdict_out *v)
+{
+	switch (call->kind) {
+	case ATTEMPT_POLL:
+		classify_poll(&call->in, &call->answer, true, 0, v);
+		return true;
+	case ATTEMPT_LOOK_UP:
+		look_up(cli, call, v);
+		return true;
+	case ATTEMPT_PROBE:
+		classify_probe(&call->in, &call->answer, v);
+		return true;
+	case ATTEMPT_CREDENTIAL:
+		return log_in(cli, call, v);
+	default:
+		classify_send(&call->in, &call->answer, v);
+		return true;
+	}
+}
+
 int cmd_classify(struct cli *cli)
 {
 	struct classify_call *call = xcalloc(1, sizeof(*call));
 	struct verdict_out *v = xcalloc(1, sizeof(*v));
 	int code = call_fill(cli, call);
 
+	if (code < 0 && !classify(cli, call, v))
+		code = cli_usage(cli, "the profile %s knows no log-in by "
+				 "session or OAuth2",
+				 out_safe(&cli->out, call->in.profile->name));
 	if (code < 0) {
-		if (call->kind == ATTEMPT_POLL)
-			classify_poll(&call->in, &call->answer, true, 0, v);
-		else if (call->kind == ATTEMPT_SEND)
-			classify_send(&call->in, &call->answer, v);
-		else if (call->kind == ATTEMPT_LOOK_UP)
-			look_up(cli, call, v);
-		else
-			classify_probe(&call->in, &call->answer, v);
 		if (cli->json)
 			print_json(&cli->out, v);
 		else
-			print_text(cli, v);
+			print_text(cli, v, call->kind);
 		code = EXIT_DONE;
 	}
 	buf_release(&call->body);

@@ -118,7 +118,10 @@ static const struct option_row classify_options[] = {
 	{"header", OPT_LIST, "K: V", "a header of the answer; may be repeated"},
 	{"body", OPT_TEXT, "FILE", "body of the answer, - for standard input"},
 	{"payload", OPT_TEXT, "FILE", "what was submitted, for profiles that count"},
-	{"kind", OPT_TEXT, "WORD", "send, poll, look_up or probe (default send)"},
+	{"kind", OPT_TEXT, "WORD",
+	 "send (default), poll, look_up, probe, log_in or token"},
+	{"account", OPT_TEXT, "NAME", "where a log-in should lead"},
+	{"scope", OPT_TEXT, "WORDS", "what was asked of a token endpoint"},
 	{"op-id", OPT_TEXT, "ID", "the tag that a look-up was for"},
 	{"now", OPT_TIME, "TIME", "the present, for dates in headers"},
 	OPTION_END

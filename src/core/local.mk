@@ -21,6 +21,7 @@ libcore_a_SOURCES = \
 	src/core/classify.c \
 	src/core/classify_default.c \
 	src/core/classify_poll.c \
+	src/core/classify_log_in.c src/core/classify_log_in.h \
 	src/core/classify_wait.c \
 	src/core/ratelimit.h \
 	src/core/ratelimit.c \

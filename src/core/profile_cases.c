@@ -1,6 +1,6 @@
+#include "core/classify_log_in.h"
 #include "core/lookup.h"
 #include "core/profile_cases.h"
-#include "core/session.h"
 #include "core/timefmt.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct running_case {
 	struct answer answer;
 	struct header headers[CASE_HEADERS_MAX];
 	struct buf text;		/* headers and body, unescaped */
-	struct buf method, op_id, payload, account;
+	struct buf method, op_id, payload, account, scope;
 	bool ok;
 };
 
@@ -159,27 +159,17 @@ static struct span payload_of(struct running_case *c, uint32_t node)
 	return buf_span(&c->payload);
 }
 
-/* A log-in as an endpoint sees it that names this account, or none. */
-static void log_in_case(struct running_case *c, struct verdict_out *out)
+/* A log-in as an endpoint sees it that names this account and scope. */
+static bool log_in_case(struct running_case *c, enum cred_kind kind,
+			struct verdict_out *out)
 {
-	static const enum verdict of[] = {VERDICT_COMMIT, VERDICT_RETRY,
-					  VERDICT_HALT};
-	struct endpoint_config e = {.profile = c->in.profile};
-	struct token_answer t;
+	struct log_in_asked asked = {.profile = c->in.profile, .kind = kind};
 
-	e.credential.kind = CRED_SESSION;
 	text(c, "account", "", &c->account);
-	if (c->account.len)
-		e.credential.account = c->account.p;
-	session_read(&e, &c->answer, c->in.now_ms, &t);
-	verdict_init(out);
-	out->verdict = of[t.result];
-	out->halt = t.halt;
-	out->retry_after_ms = t.retry_after_ms;
-	out->matched = true;
-	text_set(out->rule, sizeof(out->rule), SPAN("log-in"));
-	text_set(out->why, sizeof(out->why), span_of(t.why));
-	buf_wipe(&t.token);
+	text(c, "scope", "", &c->scope);
+	asked.account = c->account.len ? buf_text(&c->account) : NULL;
+	asked.scope = c->scope.len ? buf_text(&c->scope) : NULL;
+	return classify_log_in(&asked, &c->answer, c->in.now_ms, out);
 }
 
 static void classify_case(struct running_case *c, struct verdict_out *out)
@@ -201,8 +191,10 @@ static void classify_case(struct running_case *c, struct verdict_out *out)
 			      number(c, "job_age_ms"), out);
 	else if (span_is(what, "probe"))
 		classify_probe(&c->in, &c->answer, out);
-	else if (span_is(what, "log_in") && c->in.profile->login.present)
-		log_in_case(c, out);
+	else if (span_is(what, "log_in") && log_in_case(c, CRED_SESSION, out))
+		;
+	else if (span_is(what, "token") && log_in_case(c, CRED_OAUTH2, out))
+		;
 	else if (span_is(what, "look_up") && c->in.profile->lookup.present)
 		lookup_read(&c->in, text(c, "op_id", "OP1", &c->op_id),
 			    c->in.payload, NULL, &c->answer, &state, out);
@@ -295,7 +287,7 @@ static bool compare(struct running_case *c, const struct verdict_out *v,
 
 static const char known[] = " name kind method mode status transport "
 	"first_byte_left headers json body outcome_unknown token_fresh "
-	"seen_before job_age_ms now op_id payload account expect ";
+	"seen_before job_age_ms now op_id payload account scope expect ";
 
 static void check_members(struct running_case *c)
 {
@@ -339,6 +331,7 @@ static int run_case(struct running_case *c, const struct profile *profile,
 	buf_release(&c->op_id);
 	buf_release(&c->payload);
 	buf_release(&c->account);
+	buf_release(&c->scope);
 	return !ok;
 }
 

@@ -5,8 +5,9 @@
  *   {"profile": NAME, "cases": [CASE...]}, a CASE an object:
  *
  *   name        what it shows; unique
- *   kind        send (default) | poll | look_up | probe | log_in (one is
- *               in: commit, trouble: retry, else halt)
+ *   kind        send (default) | poll | look_up | probe | log_in (by the
+ *               profile's `login`) | token (of a token endpoint); of the last
+ *               two: let in is commit, trouble retry, all else halt
  *   method      POST (default)        mode    the profile's default
  *   status      HTTP status, 0 = none (default)
  *   transport   ok (default) | timeout | reset | ... (`classify --transport`)
@@ -18,7 +19,7 @@
  *   job_age_ms  0                     now     RFC 3339
  *   op_id       "OP1"                 payload what was submitted: JSON, or a
  *                                             text (XML, CSV)
- *   account     log_in: what the endpoint's credential names
+ *   account     log_in: what the endpoint's credential names; token: scope
  *   expect      verdict (required) and any of: reason rule why halt job_id
  *               poll_url vendor_correlation_id word code say next_page layer
  *               excerpt items (texts), retry_after_ms items_refused items_total

@@ -48,13 +48,16 @@ static bool told_why(const struct profile *p, const struct cond_world *w,
 	const struct {
 		const struct cond *when;
 		enum halt_reason halt;
-		const char *what;
+		const char *rule, *what;
 	} row[] = {
-		{login->locked, HALT_LOCKED, "the account is locked"},
-		{login->password, HALT_PASSWORD,
+		{login->locked, HALT_LOCKED, "log-in-locked",
+		 "the account is locked"},
+		{login->password, HALT_PASSWORD, "log-in-password",
 		 "the password has to be changed at the vendor"},
-		{login->throttled, HALT_NONE, "too many log-ins"},
-		{login->failed, HALT_CREDENTIALS, "the log-in was refused"},
+		{login->throttled, HALT_NONE, "log-in-throttled",
+		 "too many log-ins"},
+		{login->failed, HALT_CREDENTIALS, "log-in-failed",
+		 "the log-in was refused"},
 	};
 	struct buf code = BUF_INIT;
 	bool told = false;
@@ -65,11 +68,11 @@ static bool told_why(const struct profile *p, const struct cond_world *w,
 		told = true;
 		sources_find(&p->code, w, &code);
 		if (row[i].halt != HALT_NONE) {
-			token_refuse(out, row[i].halt, row[i].what,
-				     buf_span(&code));
+			token_refuse(out, row[i].halt, row[i].rule,
+				     row[i].what, buf_span(&code));
 			continue;
 		}
-		token_trouble(out, row[i].what);
+		token_trouble(out, row[i].rule, row[i].what);
 		out->throttled = true;
 		if (out->retry_after_ms < THROTTLED_MS)
 			out->retry_after_ms = THROTTLED_MS;
@@ -83,14 +86,19 @@ static void by_status(int status, struct token_answer *out)
 	size_t n;
 
 	if (status >= 500 || status == 429 || status == 408 || status == 425) {
-		token_trouble(out, "the log-in is in trouble");
+		token_trouble(out, "log-in-trouble",
+			      "the log-in is in trouble");
 		out->throttled = status == 429;
 	} else if (status >= 400) {
-		token_refuse(out, HALT_CREDENTIALS, "the log-in was refused",
+		token_refuse(out, HALT_CREDENTIALS, "log-in-refused",
+			     "the log-in was refused",
 			     (struct span){NULL, 0});
+	} else if (status >= 300) {
+		token_trouble(out, "log-in-redirect",
+			      "the log-in answers with a redirect");
 	} else {
-		token_trouble(out, status >= 300 ? "the log-in answers with a "
-			      "redirect" : "the log-in gave no session");
+		token_trouble(out, "log-in-no-session",
+			      "the log-in gave no session");
 	}
 	n = strlen(out->why);
 	snprintf(out->why + n, sizeof(out->why) - n, " (HTTP %d)", status);
@@ -126,7 +134,8 @@ static bool right_account(const struct endpoint_config *e,
 		return true;
 	snprintf(words, sizeof(words), "it led to account %s instead of %s",
 		 is[0] ? is : "nobody names", was);
-	token_refuse(out, HALT_ACCOUNT, words, (struct span){NULL, 0});
+	token_refuse(out, HALT_ACCOUNT, "log-in-account", words,
+		     (struct span){NULL, 0});
 	return false;
 }
 
@@ -154,6 +163,7 @@ static void read_session(const struct endpoint_config *e,
 		by_status(w->answer->status, out);
 	} else if (right_account(e, w, out)) {
 		out->result = TOKEN_OK;
+		out->rule = "log-in-ok";
 		read_lifetime(login, w, out);
 		return;
 	}

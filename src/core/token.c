@@ -53,16 +53,19 @@ static void why(struct token_answer *out, const char *what, struct span code)
 	buf_release(&text);
 }
 
-void token_trouble(struct token_answer *out, const char *what)
+void token_trouble(struct token_answer *out, const char *rule,
+		   const char *what)
 {
 	out->result = TOKEN_TROUBLE;
+	out->rule = rule;
 	why(out, what, (struct span){NULL, 0});
 }
 
 void token_refuse(struct token_answer *out, enum halt_reason halt,
-		  const char *what, struct span code)
+		  const char *rule, const char *what, struct span code)
 {
 	out->result = TOKEN_REFUSED;
+	out->rule = rule;
 	out->halt = halt;
 	for (size_t i = 0; i < ARRAY_SIZE(error_row); i++)
 		if (halt == HALT_CREDENTIALS &&
@@ -161,17 +164,19 @@ static void read_token(const struct json *doc, const char *scope,
 	json_string(doc, type, &kind);
 	json_string(doc, json_get(doc, 0, "scope"), &given);
 	if (!token_plain(buf_span(&out->token))) {
-		token_trouble(out, "the answer holds no usable access_token");
+		token_trouble(out, "token-unusable",
+			      "the answer holds no usable access_token");
 	} else if (type != JSON_NONE &&
 		   strcasecmp(buf_text(&kind), "bearer")) {
-		token_refuse(out, HALT_CREDENTIALS,
+		token_refuse(out, HALT_CREDENTIALS, "token-type",
 			     "the token_type is not bearer", buf_span(&kind));
 	} else if (scope && given.len && !granted(scope, buf_span(&given))) {
-		token_refuse(out, HALT_SCOPE,
+		token_refuse(out, HALT_SCOPE, "token-scope",
 			     "not the whole scope was granted",
 			     buf_span(&given));
 	} else {
 		out->result = TOKEN_OK;
+		out->rule = "token-granted";
 		lifetime(doc, json_get(doc, 0, "expires_in"), out);
 	}
 	if (out->result != TOKEN_OK)
@@ -197,14 +202,17 @@ static void read_refusal(const struct answer *a, const struct json *doc,
 
 	if (status >= 500 || status == 429 || status == 408 || status == 425 ||
 	    is_trouble(buf_span(&code)))
-		token_trouble(out, "the token endpoint is in trouble");
+		token_trouble(out, "token-trouble",
+			      "the token endpoint is in trouble");
 	else if (status == 400 || status == 401 ||
 		 (doc && status >= 400) || says)
-		token_refuse(out, HALT_CREDENTIALS,
+		token_refuse(out, HALT_CREDENTIALS, "token-refused",
 			     "the token endpoint refused", buf_span(&code));
+	else if (status >= 300 && status < 400)
+		token_trouble(out, "token-redirect",
+			      "the token endpoint answers with a redirect");
 	else
-		token_trouble(out, status >= 300 && status < 400 ?
-			      "the token endpoint answers with a redirect" :
+		token_trouble(out, "token-none",
 			      "the token endpoint gave no token answer");
 	if (!out->why[0] || !says) {
 		size_t n = strlen(out->why);
@@ -225,14 +233,14 @@ bool token_arrived(const struct answer *a, int64_t now_ms, const char *whose,
 	if (a->transport == TRANSPORT_CERTIFICATE) {
 		snprintf(words, sizeof(words), "the certificate of the %s "
 			 "does not verify", whose);
-		token_refuse(out, HALT_CERTIFICATE, words,
+		token_refuse(out, HALT_CERTIFICATE, "certificate", words,
 			     (struct span){NULL, 0});
 		return false;
 	}
 	if (a->transport != TRANSPORT_OK || !a->status) {
 		snprintf(words, sizeof(words), "the %s was not reached",
 			 whose);
-		token_trouble(out, words);
+		token_trouble(out, "not-reached", words);
 		return false;
 	}
 	out->retry_after_ms = time_retry_after(a, now_ms, &odd);

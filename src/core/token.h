@@ -22,6 +22,7 @@ struct token_answer {
 	enum halt_reason halt;
 	int64_t retry_after_ms;
 	bool throttled;			/* trouble: too many of these */
+	const char *rule;		/* which of our reasons, by name */
 	char why[160];			/* error code, escaped; no secret */
 };
 
@@ -37,10 +38,10 @@ void token_request(const struct cred_config *, struct span secret,
  * "token endpoint". */
 bool token_arrived(const struct answer *, int64_t now_ms, const char *whose,
 		   struct token_answer *);
-void token_trouble(struct token_answer *, const char *what);
+void token_trouble(struct token_answer *, const char *rule, const char *what);
 /* code: what the vendor calls it; shown if it is a code and no prose. */
-void token_refuse(struct token_answer *, enum halt_reason, const char *what,
-		  struct span code);
+void token_refuse(struct token_answer *, enum halt_reason, const char *rule,
+		  const char *what, struct span code);
 /* Seconds as a text. */
 void token_lifetime(struct token_answer *, struct span seconds);
 /* Fit for a header line: visible ASCII, not too long. */

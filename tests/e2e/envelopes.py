@@ -278,6 +278,39 @@ def answers_that_no_rule_knows_halt():
         expect(rules == {"not-understood"}, rules)
 
 
+def what_a_log_in_would_mean_is_told():
+    """By the profile's own words and by those of OAuth2; no token shows."""
+    with House() as h:
+        def told(profile, status, body, *more, kind="log_in"):
+            (h.dir / "a.json").write_text(json.dumps(body))
+            got = h.json("classify", "--profile", profile, "--kind", kind,
+                         "--status", status, "--body", h.dir / "a.json",
+                         *more)[0]
+            expect("Token1" not in json.dumps(got), "a token shows:", got)
+            return got["verdict"], got["rule"], got["reason"]
+
+        vault = {"responseStatus": "SUCCESS", "sessionId": "Token1",
+                 "vaultId": 7}
+        locked = {"responseStatus": "FAILURE",
+                  "errors": [{"type": "USER_LOCKED_OUT"}]}
+        got = told("veeva-vault", 200, vault, "--account", "7")
+        expect(got[:2] == ("commit", "log-in-ok"), got)
+        got = told("veeva-vault", 200, vault, "--account", "8")
+        expect(got == ("halt", "log-in-account", "wrong_account"), got)
+        got = told("veeva-vault", 200, locked)
+        expect(got == ("halt", "log-in-locked", "account_locked"), got)
+        granted = {"access_token": "Token1", "scope": "read"}
+        got = told("castor", 200, granted)
+        expect(got[:2] == ("commit", "token-granted"), got)
+        got = told("castor", 200, granted, "--scope", "read write",
+                   kind="token")
+        expect(got == ("halt", "token-scope", "insufficient_scope"), got)
+        got = told("castor", 503, {})
+        expect(got[:2] == ("retry", "token-trouble"), got)
+        h.command("classify", "--profile", "redcap", "--kind", "log_in",
+                  "--status", 200, codes=(2,))
+
+
 def the_policy_names_what_may_go_twice():
     """By the profile, not by HTTP alone; what it does not cover, as well."""
     with House() as h:
@@ -350,6 +383,7 @@ if __name__ == "__main__":
          a_word_that_nobody_knows_is_no_success,
          a_job_is_asked_for_where_its_answer_says,
          answers_that_no_rule_knows_halt,
+         what_a_log_in_would_mean_is_told,
          the_policy_names_what_may_go_twice,
          ids_lead_from_an_attempt_to_the_vendor_and_back,
          the_dry_run_says_the_same, jobs=2)

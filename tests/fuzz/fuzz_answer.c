@@ -1,12 +1,13 @@
 /*
  * An answer as any bytes: a letter for the kind (send, poll, look-up of JSON
- * or of XML, probe, token), a status, two letters for the transport, header
- * lines, an empty line, the body. Read under the general profiles, and under
- * one that uses every word of the language.
+ * or of XML, probe, token, log-in), a status, two letters for the transport,
+ * header lines, an empty line, the body. Read under the general profiles, and
+ * under one that uses every word of the language.
  */
 #include <string.h>
 #include <strings.h>
 
+#include "core/classify_log_in.h"
 #include "core/lookup.h"
 #include "core/request.h"
 #include "core/token.h"
@@ -136,6 +137,15 @@ static void classify(const struct profile *p, char kind,
 		PROMISE((token.result == TOKEN_OK) == (token.token.len > 0));
 		PROMISE(token.lifetime_ms >= -1);
 		buf_wipe(&token.token);
+		return;
+	}
+	if (kind == 'i') {
+		struct log_in_asked in_by = {p, CRED_SESSION, "7", "a"};
+
+		if (!classify_log_in(&in_by, a, NOW_MS, &v))
+			return;
+		PROMISE(v.rule[0]);
+		fuzz_ascii(v.why);
 		return;
 	}
 	if (kind == 'p')

@@ -86,6 +86,7 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/answer/dictionary \
 	tests/fuzz/corpus/answer/limits \
 	tests/fuzz/corpus/answer/link \
+	tests/fuzz/corpus/answer/log-in \
 	tests/fuzz/corpus/answer/looked \
 	tests/fuzz/corpus/answer/polled \
 	tests/fuzz/corpus/answer/queued \

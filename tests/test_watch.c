@@ -56,8 +56,7 @@ static void what_is_wanted_is_told(void **state)
 	assert_int_equal(seen(w, -1, &fd), WATCH_IN | WATCH_OUT);
 	watch_want(w, p.ours, WATCH_OUT);
 	assert_int_equal(seen(w, -1, &fd), WATCH_OUT);
-	watch_closed(w, p.ours);
-	close(p.ours);
+	watch_close(w, p.ours);
 	close(p.theirs);
 	watch_free(w);
 }
@@ -80,8 +79,7 @@ static void nobody_s_socket_wakes_once(void **state)
 	assert_int_equal(watch_wait(w, 0), 0);
 	watch_want(w, p.ours, WATCH_IN);
 	assert_int_equal(seen(w, -1, &fd), WATCH_IN);
-	watch_closed(w, p.ours);
-	close(p.ours);
+	watch_close(w, p.ours);
 	watch_free(w);
 }
 
@@ -124,9 +122,8 @@ static void a_successor_is_wanted_as_it_was(void **state)
 	watch_opened(w, q.ours);
 	assert_int_equal(seen(w, -1, &fd), WATCH_OUT);
 	assert_int_equal(fd, number);
-	watch_closed(w, q.ours);
+	watch_close(w, q.ours);
 	close(p.theirs);
-	close(q.ours);
 	close(q.theirs);
 	watch_free(w);
 }
@@ -144,8 +141,7 @@ static void a_reader_finds_the_end_a_writer_is_told(void **state)
 	assert_int_equal(seen(w, -1, &fd), WATCH_IN);
 	watch_want(w, p.ours, WATCH_OUT);
 	assert_true(seen(w, -1, &fd) & WATCH_ERROR);
-	watch_closed(w, p.ours);
-	close(p.ours);
+	watch_close(w, p.ours);
 	watch_free(w);
 }
 

@@ -114,10 +114,12 @@ void watch_opened(struct watch *w, int fd)
 		put_in(w, fd, s->want);
 }
 
-void watch_closed(struct watch *w, int fd)
+int watch_close(void *ctx, int fd)
 {
-	take_out(w, fd);
+	struct watch *w = ctx;
+
 	*socket_of(w, fd) = (struct socket){0};
+	return close(fd);		/* and the kernel takes it out */
 }
 
 void watch_want(struct watch *w, int fd, unsigned what)

@@ -8,12 +8,12 @@
  *
  * A socket stays in the set between two requests of its connection, when
  * nobody wants it, so that a request needs no system call for that. Only one
- * that was told by watch_opened, whose end watch_closed will tell, and that
- * was read from; when it becomes ready meanwhile (its peer has closed it), it
+ * that was told by watch_opened, whose end watch_close will be, and that was
+ * read from; when it becomes ready meanwhile (its peer has closed it), it
  * is taken out until somebody wants it again. Any other socket is taken out at
  * once: somebody may close it and never say so.
  *
- * Life cycle: new -> (opened | want | closed | wait | next)* -> free. All of
+ * Life cycle: new -> (opened | want | close | wait | next)* -> free. All of
  * it from one thread, except watch_wake: any thread, sticky, coalescing.
  */
 #ifndef EDCSYNC_ENGINE_WATCH_H
@@ -27,7 +27,8 @@ struct watch *watch_new(void);		/* NULL: no descriptors left */
 void watch_free(struct watch *);
 
 void watch_opened(struct watch *, int fd);
-void watch_closed(struct watch *, int fd);	/* before it is closed */
+/* Closes it, and returns as close(2) does. ctx: struct watch *. */
+int watch_close(void *ctx, int fd);
 /* WATCH_IN, WATCH_OUT, both, or 0: nothing any more. */
 void watch_want(struct watch *, int fd, unsigned what);
 

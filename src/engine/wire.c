@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 /* What differs between endpoints; texts are copies. */
 struct route {
@@ -111,23 +109,15 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose,
 	int fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 
 	(void)purpose;
-	if (fd < 0)
-		return CURL_SOCKET_BAD;
-	watch_opened(ctx, fd);
-	return fd;
-}
-
-static int on_close(void *ctx, curl_socket_t fd)
-{
-	watch_closed(ctx, fd);
-	return close(fd);
+	if (fd >= 0)
+		watch_opened(ctx, fd);
+	return fd;			/* CURL_SOCKET_BAD is -1, too */
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx,
 		     void *unused)
 {
 	(void)easy, (void)unused;
-	assert(what >= 0 && what <= CURL_POLL_REMOVE);
 	watch_want(ctx, fd, what == CURL_POLL_REMOVE ? 0 : (unsigned)what);
 	return 0;
 }
@@ -184,7 +174,7 @@ static void set_constant(struct slot *s)
 	SET(e, CURLOPT_SHARE, s->wire->share);
 	SET(e, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	SET(e, CURLOPT_OPENSOCKETDATA, s->wire->watch);
-	SET(e, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	SET(e, CURLOPT_CLOSESOCKETFUNCTION, watch_close);
 	SET(e, CURLOPT_CLOSESOCKETDATA, s->wire->watch);
 	SET(e, CURLOPT_PREREQFUNCTION, on_prereq);
 	SET(e, CURLOPT_PREREQDATA, s);
@@ -665,13 +655,13 @@ void wire_start(struct wire *w, const struct wire_start *in,
 {
 	struct slot *s = slot_get(w);
 
-	assert(in->id > 0 && in->request && done);
-	assert(in->connect_timeout_ms > 0 && in->answer_timeout_ms > 0);
+	assert(in->id > 0 && in->request && done &&
+	       in->connect_timeout_ms > 0 && in->answer_timeout_ms > 0);
 	s->id = in->id;
 	s->done = done;
 	s->ctx = ctx;
-	s->sent = s->resend = s->too_large = s->answered = false;
-	s->head_whole = false;
+	s->sent = s->resend = s->too_large = false;
+	s->answered = s->head_whole = false;
 	s->secret = in->request->secret_answer;
 	if (s->secret)
 		buf_reserve(&s->body, 65536);	/* growing leaves copies */

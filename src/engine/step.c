@@ -465,6 +465,10 @@ static int credit_total(struct engine_world *w, struct place *p)
 		total = first - held;
 	tokens = pace_left(w, p);
 	p->wants_tokens = total > 0 && tokens <= 0;
+	/* Durable ahead of the wire is not sent: where the wire takes one at a
+	 * time, too, somebody has to be there to go before the last. */
+	if (tokens > 0)
+		tokens += first - 1;
 	if (total > tokens)
 		total = tokens;
 	return total > 0 ? total : 0;

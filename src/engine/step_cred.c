@@ -339,7 +339,7 @@ static void static_ready(struct engine_world *w, struct place *p)
 	c->busy = false;
 	if (same && c->after_refusal) {
 		buf_wipe(&c->partial);
-		halt_set(w, p, HALT_CREDENTIALS, 0, 0,
+		halt_set(w, p, HALT_CREDENTIALS, 0, c->refused_op,
 			 "refused, and the secret file holds the same as before");
 		return;
 	}
@@ -591,6 +591,14 @@ int cred_times(const struct place *p, int64_t op)
 	return 0;
 }
 
+int64_t cred_refused_under(const struct place *p, int64_t op)
+{
+	for (size_t i = 0; i < p->cred.refused_n; i++)
+		if (p->cred.refused[i].op == op)
+			return p->cred.refused[i].version;
+	return -1;
+}
+
 void cred_settled(struct place *p, int64_t op)
 {
 	struct cred *c = &p->cred;
@@ -637,6 +645,7 @@ void cred_refused(struct engine_world *w, struct place *p,
 	}
 	drop(c);
 	c->after_refusal = true;
+	c->refused_op = t->intent ? t->intent->op.op : 0;
 	w->effect(w->effect_ctx, &refused);
 	if (c->once)
 		c->retry_at_ms = add_ms(c->got_ms, ONCE_MS);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/backoff.h"
+#include "engine/credential.h"
 
 #define SESSION_TRIES 10		/* sessions that end under one of us */
 #define CIRCUIT_ALERT_MS (15 * 60 * 1000)
@@ -222,6 +223,39 @@ static bool good(enum verdict v)
 	}
 }
 
+static void reject_alone(struct verdict_out *v)
+{
+	v->verdict = VERDICT_REJECT;
+	v->halt = HALT_NONE;
+	v->reason = REASON_UNAUTHORISED;
+	text_set(v->rule, sizeof(v->rule), SPAN("unauthorised-alone"));
+	text_set(v->why, sizeof(v->why),
+		 SPAN("unauthorised with a fresh token that others use"));
+}
+
+/*
+ * The one that brought the halt, refused again, and since the release others
+ * got through with this token, or with the one that it was refused under just
+ * now. A secret that cannot be renewed is the same for all: it need not be
+ * read once more. Nothing of it is remembered but who it was: also after a
+ * restart it brings no second halt.
+ */
+static bool alone(const struct place *p, const struct transfer *t,
+		  const struct verdict_out *v)
+{
+	int64_t op = t->intent ? t->intent->op.op : 0;
+	int64_t good = p->cred.good_version;
+	bool halts = v->verdict == VERDICT_HALT &&
+		(v->halt == HALT_FRESH_TOKEN || v->halt == HALT_SCOPE ||
+		 v->halt == HALT_CREDENTIALS);
+	bool fixed = v->verdict == VERDICT_REFRESH &&
+		!credential_is_asked_for(p->config->credential.kind);
+
+	return op && op == p->state.halt_op && p->others_through &&
+		(halts || fixed) && (good >= t->token_version ||
+				     good == cred_refused_under(p, op));
+}
+
 /*
  * 401 under a token newer than the one it was refused for. Nobody got through
  * with it: the halt stands. Others did: the fault is this operation's alone
@@ -239,6 +273,10 @@ static void judge_token(struct place *p, const struct transfer *t,
 	bool over = p->config->credential.kind == CRED_SESSION &&
 		    a->status != 401;
 
+	if (alone(p, t, v)) {
+		reject_alone(v);
+		return;
+	}
 	if (v->verdict != VERDICT_HALT || v->halt != HALT_FRESH_TOKEN ||
 	    !op || c->good_version < t->token_version)
 		return;
@@ -251,11 +289,7 @@ static void judge_token(struct place *p, const struct transfer *t,
 		text_set(v->rule, sizeof(v->rule), SPAN("token-revoked"));
 		return;
 	}
-	v->verdict = VERDICT_REJECT;
-	v->reason = REASON_UNAUTHORISED;
-	text_set(v->rule, sizeof(v->rule), SPAN("unauthorised-alone"));
-	text_set(v->why, sizeof(v->why),
-		 SPAN("unauthorised with a fresh token that others use"));
+	reject_alone(v);
 }
 
 /* Twenty different operations in a row answered 401 or 403. */

@@ -49,6 +49,7 @@ struct cred {
 	bool usable;			/* header may be sent */
 	bool busy;			/* the single flight */
 	bool after_refusal;		/* the flight was caused by a 401 */
+	int64_t refused_op;		/* of this operation, or 0 */
 	bool replaces;			/* so was the present token */
 	bool taken;			/* the present token was issued to
 					 * another process, at any time */
@@ -219,6 +220,8 @@ bool cred_fresh(const struct place *, int64_t op);
 /* This version took the place of a refused one and nobody got through yet. */
 bool cred_unproven(const struct place *, int64_t version);
 int cred_times(const struct place *, int64_t op);
+/* The token that this operation was refused under last; -1: none. */
+int64_t cred_refused_under(const struct place *, int64_t op);
 void cred_settled(struct place *, int64_t op);
 void cred_forget(struct place *);
 void cred_release(struct cred *);

@@ -10,7 +10,7 @@ import pathlib
 import threading
 import urllib.parse
 
-from field import attempts, end_of, lines, oauth, run, submit
+from field import attempts, end_of, line, lines, oauth, run, submit
 from lib import House, expect, main, wait_for
 from vendor import answer
 
@@ -191,6 +191,62 @@ def a_token_that_serves_nobody_is_one_halt():
         expect(len(halts) == 1, "halted once:", halts)
         expect(len(v.requests) <= 2 + 2 * 64, len(v.requests))
         expect(set(h.states()) <= {"queued", "waiting"}, h.states())
+
+
+def ways_in(h, v):
+    return {"none": {"kind": "none"},
+            "basic": {"kind": "basic", "user": "u",
+                      "password_file": h.secret("pw", SECRET)},
+            "bearer": {"kind": "bearer",
+                       "token_file": h.secret("token", "t0ken-of-mine")},
+            "oauth2": oauth(h, v)}
+
+
+def one_record_brings_one_halt():
+    """It is refused whatever the token: a halt, once. When a person has let
+    it go on, others go first, it goes last and is rejected alone, also where
+    the wire takes one at a time and the program was started anew."""
+    scope = {"WWW_Authenticate": 'Bearer error="insufficient_scope"'}
+    for kind, said, again in (("none", answer(401, "no"), True),
+                              ("basic", answer(401, "no"), True),
+                              ("bearer", answer(401, "no"), False),
+                              ("oauth2", answer(401, "no"), True),
+                              ("oauth2", answer(401, "no"), False),
+                              ("oauth2", answer(403, "no", **scope), False)):
+        tokens = []
+
+        def script(r):
+            if r.target == "/token":
+                tokens.append(r)
+                return answer(200, {"access_token": "t%d" % len(tokens),
+                                    "token_type": "Bearer"})
+            return said if b'"bad"' in r.body else answer()
+        with House() as h:
+            v = h.vendor(script)
+            h.endpoint("edc", v, order="form", max_in_flight=1,
+                       credential=ways_in(h, v)[kind])
+            who = h.operator()
+            submit(h, lines(3) + line("BAD", '{"A": "bad"}') + lines(3, 3))
+            engine = h.start("run")
+            wait_for("the halt", lambda: end_of(h)["halted"])
+            submit(h, lines(2, 6))
+            if again:
+                engine.terminate()
+                engine.wait()
+            h.command("resume", "edc", "--reason", "a look was had", *who,
+                      codes=None)
+            if again:
+                run(h)
+            bad = wait_for("it alone", lambda: h.operations(
+                "subject:BAD", "state:rejected"))[0]
+            expect(bad["reason"] == "unauthorised_with_a_fresh_token",
+                   kind, bad)
+            wait_for("all others", lambda: h.states() ==
+                     {"committed": 8, "rejected": 1})
+            expect(not end_of(h)["halted"], kind, end_of(h))
+            halts = [a for a in h.json("audit list", "--limit", "0")
+                     if a["body"]["type"] == "endpoint_halted"]
+            expect(len(halts) == 1, kind, len(halts), "halts")
 
 
 def id_and_secret_go_where_they_are_told():
@@ -539,7 +595,7 @@ def init_asks_what_the_profile_takes():
 
 if __name__ == "__main__":
     main(sixty_four_401_are_one_token_request,
-         a_token_that_serves_nobody_is_one_halt,
+         a_token_that_serves_nobody_is_one_halt, one_record_brings_one_halt,
          id_and_secret_go_where_they_are_told,
          expired_sessions_are_one_log_in,
          every_refusal_of_a_log_in_has_its_halt,

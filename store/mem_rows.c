@@ -144,6 +144,7 @@ int mem_poll_get(struct store *st, int64_t op, struct poll_row *p)
 		return ST_NONE;
 	memcpy(p, t->rows[i], sizeof(*p));
 	p->url = xstrdup(p->url);
+	p->result_url = xstrdup(p->result_url);
 	return ST_OK;
 }
 
@@ -157,6 +158,7 @@ int mem_poll_put(struct store *st, const struct poll_row *p)
 	assert(p && p->op > 0);
 	row = mem_copy(p, sizeof(*p));
 	row->url = xstrdup(p->url);
+	row->result_url = xstrdup(p->result_url);
 	i = mem_find(t, is_poll_of, &p->op);
 	mem_put(ms(st), t, i < t->n ? i : free_place(t), row);
 	return ST_OK;

@@ -460,6 +460,15 @@ static const char *const numbered_lanes[] = {
 	NULL
 };
 
+/* A job that has ended may tell its outcomes elsewhere: enum job_stage, since
+ * when, and what named its result. */
+static const char *const job_results[] = {
+	"ALTER TABLE poll ADD COLUMN stage INTEGER NOT NULL DEFAULT 0",
+	"ALTER TABLE poll ADD COLUMN stage_ms INTEGER NOT NULL DEFAULT 0",
+	"ALTER TABLE poll ADD COLUMN result_url TEXT",
+	NULL
+};
+
 /* Append only. Version = index + 1. */
 static const char *const *const history[] = {
 	first_schema,
@@ -467,6 +476,7 @@ static const char *const *const history[] = {
 	records_of_many,
 	error_groups,
 	numbered_lanes,
+	job_results,
 };
 
 int migrate_newest(void)

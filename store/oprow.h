@@ -47,6 +47,13 @@ static inline int64_t oprow_rest_ms(const struct op *op)
 	return op_grouped(op->state) ? op->state_since_ms : 0;
 }
 
+/* poll.stage; what another program wrote there counts as watched. */
+static inline enum job_stage oprow_job_stage(int64_t stage)
+{
+	return stage > 0 && stage < JOB_STAGE_COUNT ? (enum job_stage)stage
+						    : JOB_WATCHED;
+}
+
 /* An attempt as one row: "SELECT " ATTEMPT_COLUMNS " FROM attempt a". */
 #define ATTEMPT_COLUMNS \
 	"a.op, a.endpoint, a.n, a.kind, a.started_ms, a.finished_ms," \

@@ -1,4 +1,5 @@
 /* sqlite_rows.c - flights, attempts, polls, live rows, gauges, the chain. */
+#include "store/oprow.h"
 #include "store/sqlite.h"
 
 #include <stdlib.h>
@@ -177,8 +178,8 @@ int sqlite_poll_get(struct store *st, int64_t op, struct poll_row *p)
 	store_door_read(st);
 	assert(op > 0 && p);
 	q = DB_Q(st->db, "SELECT job_id, url, word, polls, seen, began_ms,"
-		 " budget_left_ms, counted_ms, last_look FROM poll"
-		 " WHERE op = ?1");
+		 " budget_left_ms, counted_ms, last_look, stage, stage_ms,"
+		 " result_url FROM poll WHERE op = ?1");
 	query_int(q, 1, op);
 	rc = query_one(q);
 	if (rc != ST_OK)
@@ -193,6 +194,9 @@ int sqlite_poll_get(struct store *st, int64_t op, struct poll_row *p)
 	p->budget_left_ms = query_col_int(q, 6);
 	p->counted_ms = query_col_int(q, 7);
 	p->last_look = query_col_int(q, 8) != 0;
+	p->stage = oprow_job_stage(query_col_int(q, 9));
+	p->stage_ms = query_col_int(q, 10);
+	p->result_url = query_col_dup(q, 11);
 	query_reset(q);
 	return ST_OK;
 }
@@ -204,7 +208,7 @@ int sqlite_poll_put(struct store *st, const struct poll_row *p)
 	store_door_write(st);
 	assert(p && p->op > 0);
 	q = DB_Q(st->db, "INSERT OR REPLACE INTO poll VALUES(?1, ?2, ?3, ?4,"
-		 " ?5, ?6, ?7, ?8, ?9, ?10)");
+		 " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)");
 	query_int(q, 1, p->op);
 	query_text(q, 2, p->job_id);
 	query_text(q, 3, p->url);
@@ -215,6 +219,9 @@ int sqlite_poll_put(struct store *st, const struct poll_row *p)
 	query_int(q, 8, p->budget_left_ms);
 	query_int(q, 9, p->counted_ms);
 	query_int(q, 10, p->last_look);
+	query_int(q, 11, (int64_t)p->stage);
+	query_int(q, 12, p->stage_ms);
+	query_text(q, 13, p->result_url);
 	return store_result(st, query_run(q));
 }
 

@@ -46,6 +46,7 @@ struct view_op {
 	char *why;			/* computed line */
 	int notes;
 	char *poll_word, *job_id;	/* while it is polled or was; NULL */
+	enum job_stage job_stage;	/* the same */
 };
 void view_op_release(struct view_op *);
 
@@ -274,7 +275,7 @@ int64_t gauge_percentile_ms(const uint32_t histogram[24], int percent);
 /* What polls, or is unwatched: page by any order (DUE: next poll). */
 struct view_poll {
 	const struct view_op *op;	/* job_id, poll_word, op.polls, due */
-	const char *url;		/* or NULL */
+	const char *url, *result_url;	/* or NULL */
 	int64_t began_ms;		/* 0: no row of its poll */
 	int64_t budget_left_ms;		/* when last counted */
 	bool last_look;			/* budget over: one look to come */

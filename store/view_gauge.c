@@ -105,9 +105,10 @@ static int give_poll(void *ctx, const struct view_op *row)
 {
 	struct polls *p = ctx;
 	struct query *q = DB_Q(p->view->db, "SELECT url, began_ms,"
-		" budget_left_ms, last_look FROM poll WHERE op = ?1");
+		" budget_left_ms, last_look, result_url FROM poll"
+		" WHERE op = ?1");
 	struct view_poll out = {.op = row};
-	char *url = NULL;
+	char *url = NULL, *result_url = NULL;
 	int stop = 1;
 
 	query_int(q, 1, row->op.op);
@@ -117,12 +118,15 @@ static int give_poll(void *ctx, const struct view_op *row)
 		out.began_ms = query_col_int(q, 1);
 		out.budget_left_ms = query_col_int(q, 2);
 		out.last_look = query_col_int(q, 3) != 0;
+		result_url = query_col_dup(q, 4);
 	}
 	query_reset(q);
 	out.url = url;
+	out.result_url = result_url;
 	if (p->rc >= 0)
 		stop = p->each(p->ctx, &out);
 	free(url);
+	free(result_url);
 	return stop;
 }
 

@@ -54,7 +54,8 @@ bool view_engine_runs(const struct view *);
 	" ORDER BY a.n DESC, a.id DESC LIMIT 1)," \
 	" (SELECT count(*) FROM note n WHERE n.op = o.op AND n.op <> 0)," \
 	" (SELECT p.word FROM poll p WHERE p.op = o.op)," \
-	" (SELECT p.job_id FROM poll p WHERE p.op = o.op)"
+	" (SELECT p.job_id FROM poll p WHERE p.op = o.op)," \
+	" (SELECT p.stage FROM poll p WHERE p.op = o.op)"
 #define VIEW_FROM " FROM " OPROW_FROM
 
 /* A row of VIEW_COLUMNS; why is left NULL. */

@@ -154,6 +154,7 @@ void view_read_op(struct query *q, struct view_op *out)
 	out->notes = (int)query_col_int(q, i++);
 	out->poll_word = query_col_dup(q, i++);
 	out->job_id = query_col_dup(q, i++);
+	out->job_stage = oprow_job_stage(query_col_int(q, i++));
 	/* Rows that another program wrote are not trusted with our tables. */
 	if (op->state < 0 || op->state >= OP_STATE_COUNT)
 		op->state = OP_DEAD;
@@ -227,6 +228,7 @@ static void why_of(const struct world *world, const struct world_endpoint *e,
 		.behind = behind->what ? behind->op_id : NULL,
 		.behind_what = behind->what,
 		.job_word = row->poll_word,
+		.job_stage = row->job_stage,
 		.now_ms = world->now_ms,
 		.utc_offset_min = world->utc_offset_min,
 	};

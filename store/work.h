@@ -34,7 +34,8 @@ struct intent {
 	struct op op;			/* as after the claim */
 	enum attempt_kind kind;
 	char request_id[37];
-	struct buf payload;		/* bytes for the wire */
+	struct buf payload;		/* bytes for the wire; POLL: of a
+					 * result, which may count them */
 	struct poll_row poll;		/* kind POLL */
 	int64_t started_ms;
 	int64_t seq_intent;		/* of its audit record; goes into the
@@ -62,6 +63,7 @@ struct outcome {
 	bool may_have_happened;
 	bool probe;
 	bool seen_non_404;		/* polls */
+	bool result;			/* a poll that fetched a job's result */
 	int64_t engine_started_ms;
 	bool control_found;
 	bool others_commit;

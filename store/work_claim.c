@@ -109,6 +109,12 @@ static int is_stale(struct claim *c, const struct op *op, bool *stale)
 	return rc < 0 ? rc : ST_OK;
 }
 
+static bool fetches(const struct claim *c, const struct intent *i)
+{
+	return i->kind == ATTEMPT_POLL &&
+	       poll_fetches(&i->poll, c->credit->config->profile);
+}
+
 static int write_flight(struct claim *c, struct intent *i)
 {
 	struct audit_event e = {.type = AUDIT_INTENT, .at_ms = c->now_ms,
@@ -117,7 +123,8 @@ static int write_flight(struct claim *c, struct intent *i)
 		.request_id = i->request_id, .backoff_ms = -1,
 		.new_value = op_state_name(i->op.state),
 		.config_sha256 = c->credit->config_sha256,
-		.profile_sha256 = c->credit->profile_sha256};
+		.profile_sha256 = c->credit->profile_sha256,
+		.detail = fetches(c, i) ? RESULT_DETAIL : NULL};
 	struct flight f = {.op = i->op.op, .endpoint = i->op.endpoint,
 		.n = i->op.tries, .kind = i->kind, .started_ms = c->now_ms};
 	int rc = audit_append(c->st, &e, &f.seq_intent);
@@ -134,9 +141,14 @@ static int write_flight(struct claim *c, struct intent *i)
 static int fill_intent(struct claim *c, struct intent *i)
 {
 	struct store *st = c->st;
+	int rc;
 
-	if (i->kind == ATTEMPT_POLL)
-		return st->ops->poll_get(st, i->op.op, &i->poll);
+	if (i->kind == ATTEMPT_POLL) {
+		rc = st->ops->poll_get(st, i->op.op, &i->poll);
+		if (rc || !fetches(c, i))
+			return rc;
+		return st->ops->payload(st, i->op.op, false, &i->payload);
+	}
 	assert(i->kind == ATTEMPT_SEND || i->kind == ATTEMPT_LOOK_UP);
 	return st->ops->payload(st, i->op.op, false, &i->payload);
 }
@@ -151,10 +163,10 @@ static void hand_over(struct claim *c, struct intent *i)
 /* Durable now, or nothing: a positive result here is a broken invariant. */
 static int make_durable(struct claim *c, struct intent *i)
 {
-	int rc = write_flight(c, i);
+	int rc = fill_intent(c, i);
 
 	if (rc == ST_OK)
-		rc = fill_intent(c, i);
+		rc = write_flight(c, i);
 	if (rc == ST_OK) {
 		hand_over(c, i);
 		return ST_OK;

@@ -81,7 +81,8 @@ static int audit_outcome(struct store *st, struct applied *a,
 		.old_value = op_state_name(a->old),
 		.new_value = op_state_name(op->state),
 		.config_sha256 = t->config_sha256,
-		.profile_sha256 = t->profile_sha256};
+		.profile_sha256 = t->profile_sha256,
+		.detail = out->result ? RESULT_DETAIL : NULL};
 
 	return audit_append(st, &e, &t->seq_outcome);
 }
@@ -127,7 +128,7 @@ static void end_budget(const struct poll_row *row, bool last, struct op *op,
 		op->due_wait_ms = 0;
 		return;
 	}
-	settle_budget_over(op, a->now_ms);
+	settle_budget_over(op, row->stage != JOB_WATCHED, a->now_ms);
 	a->settle.poll_end = true;
 	a->settle.resolution = "unwatched";
 }
@@ -148,7 +149,10 @@ static int follow_poll(struct store *st, struct applied *a, struct op *op)
 	row.seen = row.seen || a->out->seen_non_404;
 	if (v->word[0])
 		memcpy(row.word, v->word, sizeof(row.word));
-	last = row.last_look;
+	/* A result has a last look of its own. */
+	last = row.last_look && !v->job_stage;
+	if (v->job_stage)
+		poll_row_ended(&row, v->job_stage, v->poll_url, a->now_ms);
 	count_budget(&row, a);
 	if (v->verdict == VERDICT_STILL || v->verdict == VERDICT_UNKNOWN)
 		end_budget(&row, last, op, a);
@@ -202,7 +206,7 @@ static void settle_it(struct applied *a, struct op *op)
 		.engine_started_ms = out->engine_started_ms,
 		.now_ms = a->now_ms, .random = out->random,
 		.others_commit = out->others_commit,
-		.circuit_probe = out->probe};
+		.circuit_probe = out->probe, .result = out->result};
 
 	a->waited_ms = op->due_wait_ms;
 	settle_attempt(op, &in, &out->verdict, &a->settle);

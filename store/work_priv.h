@@ -28,6 +28,9 @@ int group_keep(struct store *, struct op *);
 int group_join(struct store *, struct op *, const struct attempt *last,
 	       const struct verdict_out *);
 
+/* In the records of a poll that fetches the result of a job. */
+#define RESULT_DETAIL "{\"job\":\"result\"}"
+
 /* A version 4 UUID out of two random numbers. */
 void uuid_of(uint64_t high, uint64_t low, char out[37]);
 

@@ -74,6 +74,7 @@ E2E = \
 	tests/e2e/metrics.py \
 	tests/e2e/people.py \
 	tests/e2e/restore.py \
+	tests/e2e/results.py \
 	tests/e2e/safety.py \
 	tests/e2e/scenarios.py \
 	tests/e2e/vendors.py \

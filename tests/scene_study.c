@@ -25,7 +25,7 @@ static const struct said PARTLY = {.status = 200, .took_ms = 70,
 	.body = "{\"status\":\"completed\",\"items\":[{\"status\":\"ok\"},"
 		"{\"status\":\"failed\",\"code\":\"DUP_LAB\"},"
 		"{\"status\":\"ok\"}]}"};
-static const struct said JOB_DONE = {.status = 200, .took_ms = 70,
+static const struct said JOB_ANSWER = {.status = 200, .took_ms = 70,
 	.body = "{\"status\":\"completed\"}"};
 static const struct said BUSY = {.status = 503, .took_ms = 95,
 	.header = "Retry-After", .value = "200",
@@ -263,7 +263,7 @@ static void business(struct scene *s)
 	submit_many(s, RAVE, "1007", 1, 12, "V1", "LB");
 	go(s, RAVE, 12, &QUEUED_JOB);
 	s->now_ms += 2000;
-	go(s, RAVE, 12, &JOB_DONE);
+	go(s, RAVE, 12, &JOB_ANSWER);
 	judge(s, RAVE, went_well);
 }
 

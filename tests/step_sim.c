@@ -24,7 +24,10 @@ static const char sim_text[] =
 "   \"verdict\": \"commit\"}],"
 " \"poll\": {\"url\": \"{base_url}/jobs/{job_id}\","
 "  \"word\": [{\"json\": \"/status\"}], \"done\": [\"completed\"],"
-"  \"failed\": [\"failed\"]},"
+"  \"failed\": [\"failed\"], \"result\": {\"if\": {\"json\": \"/log\","
+"   \"exists\": true}, \"from\": {\"json\": \"/log\"}, \"items\": ["
+"   {\"json\": \"/rows/*\", \"status\": \"/s\", \"failed\": [\"out\"],"
+"    \"taken\": [\"in\"]}]}},"
 " \"lookup\": {\"request\": \"GET {path}?op_id={op_id}\","
 "  \"items\": [\"/items\"], \"tag\": [\"/op_id\"], \"id\": \"/id\","
 "  \"next\": \"/next\", \"tag_stored\": true},"
@@ -44,7 +47,10 @@ static const char blind_text[] =
 "   \"verdict\": \"unknown\"}],"
 " \"poll\": {\"url\": \"{base_url}/jobs/{job_id}\","
 "  \"word\": [{\"json\": \"/status\"}], \"done\": [\"completed\"],"
-"  \"failed\": [\"failed\"]}}";
+"  \"failed\": [\"failed\"], \"result\": {\"if\": {\"json\": \"/log\","
+"   \"exists\": true}, \"url\": \"{base_url}/jobs/{job_id}/log\","
+"   \"items\": [{\"csv\": \",\", \"status\": \"S\", \"failed\": [\"out\"],"
+"    \"taken\": [\"in\"]}]}}}";
 
 static const char policy_text[] =
 "\"max_in_flight\": 4, \"order\": \"subject\","
@@ -458,6 +464,9 @@ static void check_op(struct sim *s, const struct sim_op *o)
 	switch (op.state) {
 	case OP_COMMITTED:
 		MUST(s, o->commits == 1);
+		/* Else the vendor itself said that it took all of it. */
+		MUST(s, !o->partly || o->sends > 1 ||
+		     op.evidence == EVIDENCE_LOOK_UP);
 		break;
 	case OP_REJECTED:
 		/* Or its token was revoked again and again. */
@@ -626,6 +635,7 @@ void sim_open(struct sim *s, uint64_t seed, bool ops)
 	if (ops)
 		add_ops(s);
 	s->nobody = !ops;
+	s->results = ops;
 }
 
 void sim_close(struct sim *s)

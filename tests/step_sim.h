@@ -21,6 +21,7 @@ struct sim_op {
 	int commits;			/* times it wrote */
 	bool deduped;			/* its key is known */
 	int64_t job_done_ms;		/* 0 no job */
+	bool partly;			/* the job refuses an item of it */
 	int sends, in_flight;
 };
 
@@ -29,7 +30,7 @@ struct sim_request {
 	int transfer;			/* 0: free */
 	size_t place;
 	enum { SIM_SEND, SIM_POLL, SIM_LOOK, SIM_TOKEN, SIM_HEALTH,
-	       SIM_KINDS } kind;
+	       SIM_RESULT, SIM_KINDS } kind;
 	int op;				/* index, -1 none */
 	int64_t leave_ms;		/* its connection is up; 0 it left */
 	int64_t act_ms;			/* the vendor acts on it; 0 = never */
@@ -75,6 +76,7 @@ struct sim {
 	int64_t resume_seq[SIM_PLACES];
 	int64_t down_until_ms[SIM_PLACES];
 	bool faults;
+	bool results;			/* jobs tell their outcomes elsewhere */
 	int crash_in;			/* effects until the engine dies; -1 */
 	bool crashed;
 	bool nobody;			/* no person acts by chance */

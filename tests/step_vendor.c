@@ -55,7 +55,7 @@ static void show(const struct sim *s, const char *what,
 		 const struct sim_request *r)
 {
 	static const char *const kinds[] = {"send", "poll", "look", "token",
-					    "health"};
+					    "health", "result"};
 
 	if (getenv("EDCSYNC_SIM_SHOW"))
 		print_message("%8" PRId64 " %-7s %-5s %-8s %s status %d %s%s\n",
@@ -79,8 +79,10 @@ static void vendor_acts(struct sim *s, struct sim_request *r)
 	show(s, "acts", r);
 	if (r->commits)
 		commit_it(s, r->op);
-	if (r->queues && !o->job_done_ms && !o->commits)
+	if (r->queues && !o->job_done_ms && !o->commits) {
 		o->job_done_ms = s->now.utc_ms + sim_between(s, 100, 1500);
+		o->partly = s->results && !s->nobody && sim_one_in(s, 4);
+	}
 }
 
 void vendor_jobs(struct sim *s)
@@ -118,8 +120,8 @@ static void read_request(struct sim *s, struct sim_request *r,
 	} else if (strstr(q->url, "/token")) {
 		r->kind = SIM_TOKEN;
 	} else if ((at = strstr(q->url, "/jobs/J"))) {
-		r->kind = SIM_POLL;
-		r->op = find_op(s, at + 7, strlen(at + 7));
+		r->kind = strstr(at, "/log") ? SIM_RESULT : SIM_POLL;
+		r->op = find_op(s, at + 7, strcspn(at + 7, "/"));
 	} else if ((at = strstr(q->url, "op_id="))) {
 		r->kind = SIM_LOOK;
 		r->op = find_op(s, at + 6, strcspn(at + 6, "&"));
@@ -207,6 +209,10 @@ static void decide_read(struct sim *s, struct sim_request *r)
 	r->status = 200;
 	if (r->kind == SIM_TOKEN)
 		r->token = s->token_good + 1;
+	if (s->faults && r->kind == SIM_RESULT && sim_one_in(s, 6)) {
+		r->status = 404;	/* it does not show yet */
+		return;
+	}
 	if (!s->faults || !sim_one_in(s, 6))
 		return;
 	if (sim_one_in(s, 2)) {
@@ -313,6 +319,28 @@ void vendor_start(struct sim *s, const struct effect *e)
 
 /* ---- answers ------------------------------------------------------------ */
 
+/* The job's own answer, and what became of its items: as JSON where the job's
+ * answer names the address, as CSV where the profile knows it. */
+static void job_body(const struct sim *s, const struct sim_request *r,
+		     struct buf *out)
+{
+	const struct sim_op *o = &s->op[r->op];
+	const char *second = o->partly ? "out" : "in";
+
+	if (r->kind == SIM_POLL && !o->commits)
+		buf_adds(out, "{\"status\":\"running\"}");
+	else if (r->kind == SIM_POLL && s->results)
+		buf_addf(out, "{\"status\":\"completed\",\"log\":\"J%s/log\"}",
+			 o->op_id);
+	else if (r->kind == SIM_POLL)
+		buf_adds(out, "{\"status\":\"completed\"}");
+	else if (r->place == SIM_NONE)
+		buf_addf(out, "Item,S\r\nA,in\r\nB,%s\r\n", second);
+	else
+		buf_addf(out, "{\"rows\":[{\"s\":\"in\"},{\"s\":\"%s\"}]}",
+			 second);
+}
+
 static void body_of(const struct sim *s, const struct sim_request *r,
 		    struct buf *out)
 {
@@ -325,9 +353,9 @@ static void body_of(const struct sim *s, const struct sim_request *r,
 	else if (r->kind == SIM_TOKEN && r->status == 200)
 		buf_addf(out, "{\"access_token\":\"t%d\",\"token_type\":"
 			 "\"Bearer\",\"expires_in\":20}", r->token);
-	else if (r->kind == SIM_POLL && r->status == 200)
-		buf_addf(out, "{\"status\":\"%s\"}",
-			 o->commits ? "completed" : "running");
+	else if ((r->kind == SIM_POLL || r->kind == SIM_RESULT) &&
+		 r->status == 200)
+		job_body(s, r, out);
 	else if (r->kind == SIM_LOOK && r->status == 200 && o->commits)
 		buf_addf(out, "{\"items\":[{\"op_id\":\"%s\",\"id\":\"9\"}]}",
 			 o->op_id);

@@ -163,6 +163,9 @@ static void test_killed_at_each_statement(void **state)
 
 /* What the versions after the third added, taken away again. */
 static const char *const to_third[] = {
+	"ALTER TABLE poll DROP COLUMN stage",
+	"ALTER TABLE poll DROP COLUMN stage_ms",
+	"ALTER TABLE poll DROP COLUMN result_url",
 	"DELETE FROM meta WHERE key = 'lanes'",
 	"DROP INDEX operation_group", "DROP INDEX operation_group_age",
 	"DROP INDEX operation_rest", "DROP INDEX operation_rest_age",
@@ -243,6 +246,24 @@ static void test_lanes_are_numbered_from_the_start(void **state)
 		" NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"}, 1);
 	store_opens(3);
 	assert_int_equal(number(numbered), 0);
+}
+
+/* Jobs of before are watched as they were. */
+static void test_old_jobs_are_watched(void **state)
+{
+	static const char *const old[] = {
+		"INSERT INTO poll VALUES (7, 'J-7', '/jobs/7', 'running', 3, 1,"
+		" 1000, 5000, 1500, 0)"};
+
+	(void)state;
+	fresh_store_opens();
+	run_all(to_third, ARRAY_SIZE(to_third));
+	run_all(old, ARRAY_SIZE(old));
+	store_opens(2);
+	assert_int_equal(number("SELECT count(*) FROM poll WHERE op = 7"
+		" AND job_id = 'J-7' AND url = '/jobs/7' AND polls = 3"
+		" AND budget_left_ms = 5000 AND stage = 0 AND stage_ms = 0"
+		" AND result_url IS NULL"), 1);
 }
 
 /* A store of before the counters has them right afterwards. */
@@ -510,6 +531,7 @@ int main(void)
 		X(test_groups_are_filled),
 		X(test_records_know_their_operations),
 		X(test_lanes_are_numbered_from_the_start),
+		X(test_old_jobs_are_watched),
 		X(test_many_start_at_once),
 		X(test_newer_schema),
 		X(test_somebody_elses_database),

@@ -62,13 +62,37 @@ static void test_always_running_comes_to_its_end(void **state)
 	assert_in_range(now, policy.budget_ms, policy.budget_ms + 15000);
 }
 
+/* The stage is the row's, whether it is followed the profile's in force. */
+static void test_a_job_that_ended_has_a_result(void **state)
+{
+	struct poll_row row = {.url = xstrdup("/jobs/1")};
+	struct profile none = {.name = NULL}, fetches = {.name = NULL};
+
+	(void)state;
+	fetches.poll.result.present = true;
+	assert_false(poll_fetches(&row, &fetches));
+	poll_row_ended(&row, JOB_DONE, "1/log", 700);
+	poll_row_ended(&row, JOB_FAILED, "1/errors", 800);
+	assert_int_equal(row.stage, JOB_FAILED);
+	assert_int_equal(row.stage_ms, 800);
+	assert_string_equal(row.result_url, "1/errors");
+	assert_true(poll_fetches(&row, &fetches));
+	assert_false(poll_fetches(&row, &none));
+	assert_false(poll_fetches(&row, NULL));
+	poll_row_ended(&row, JOB_DONE, "", 900);
+	assert_null(row.result_url);
+	poll_row_release(&row);
+}
+
 static void test_release_leaves_it_empty(void **state)
 {
-	struct poll_row row = {.url = xstrdup("/jobs/1"), .polls = 3};
+	struct poll_row row = {.url = xstrdup("/jobs/1"), .polls = 3,
+			       .result_url = xstrdup("/jobs/1/log")};
 
 	(void)state;
 	poll_row_release(&row);
 	assert_null(row.url);
+	assert_null(row.result_url);
 	assert_int_equal(row.polls, 0);
 }
 
@@ -79,6 +103,7 @@ int main(void)
 		cmocka_unit_test(test_vendor_floor_and_retry_after),
 		cmocka_unit_test(test_budget_leaves_stopped_time_out),
 		cmocka_unit_test(test_always_running_comes_to_its_end),
+		cmocka_unit_test(test_a_job_that_ended_has_a_result),
 		cmocka_unit_test(test_release_leaves_it_empty),
 	};
 

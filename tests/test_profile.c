@@ -220,6 +220,8 @@ static void a_case_that_fails_is_told(void **state)
 
 #define HEAD "{\"profile\": \"x\", \"version\": 1,\n"
 
+#define RESULT HEAD "\"poll\": {\"url\": \"/x\", \"word\": " \
+	"{\"json\": \"/s\"},\n\"result\": {"
 static const struct {
 	const char *text;
 	int line;
@@ -289,6 +291,52 @@ static const struct {
 	 "things to compare was expected"},
 	{HEAD "\"lookup\": {\"compare\": [\"a\"]}}", 2,
 	 "a JSON pointer is empty or begins with /"},
+	{RESULT "\"items\": [{\"json\": \"/r/*\", \"each\": \"refused\"}]}}}",
+	 3, "result needs \"url\", a template, or"},
+	{RESULT "\"url\": \"/l\"}}}",
+	 3, "result needs \"items\" or \"rules\""},
+	{RESULT "\"url\": \"/l/{result}\", \"items\": [{\"json\": \"/r/*\","
+	 " \"each\": \"refused\"}]}}}",
+	 3, "there is no \"from\""},
+	{RESULT "\"url\": \"/l/{log}\", \"items\": [{\"json\": \"/r/*\","
+	 " \"each\": \"refused\"}]}}}",
+	 3, "a template knows no {log}"},
+	{RESULT "\"url\": \"/l\", \"when\": [\"over\"], \"items\": "
+	 "[{\"json\": \"/r/*\", \"each\": \"refused\"}]}}}",
+	 3, "done, partial, failed"},
+	{RESULT "\"url\": \"/l\", \"when\": [], \"items\": [{\"json\": "
+	 "\"/r/*\", \"each\": \"refused\"}]}}}",
+	 3, "done, partial, failed"},
+	{RESULT "\"url\": \"/l\", \"absent\": \"fine\", \"items\": "
+	 "[{\"json\": \"/r/*\", \"each\": \"refused\"}]}}}",
+	 3, "unknown, none_refused or vanished"},
+	{RESULT "\"url\": \"/l\", \"wen\": 1, \"items\": [{\"json\": "
+	 "\"/r/*\", \"each\": \"refused\"}]}}}",
+	 3, "unknown member; allowed here: url from when if"},
+	{RESULT "\"url\": \"/l\", \"rules\": [{\"name\": \"q\", \"verdict\": "
+	 "\"poll\"}]}}}",
+	 3, "rule \"q\": the verdict"},
+	{RESULT "\"url\": \"/l\", \"items\": [{\"csv\": \"::\", \"each\": "
+	 "\"taken\"}]}}}",
+	 3, "what stands between the columns"},
+	{RESULT "\"url\": \"/l\", \"items\": [{\"csv\": \",\", \"each\": "
+	 "\"taken\"}]}}}",
+	 3, "which columns decide"},
+	{RESULT "\"url\": \"/l\", \"items\": [{\"csv\": \",\", \"json\": "
+	 "\"/a\", \"each\": \"taken\"}]}}}",
+	 3, "or in the rows of \"csv\""},
+	{RESULT "\"url\": \"/l\", \"items\": [{\"csv\": \",\", \"status\": "
+	 "\"S\", \"failed\": [\"n\"], \"items\": []}]}}}",
+	 3, "stand alone"},
+	{RESULT "\"url\": \"/l\", \"items\": [{\"csv\": \",\", \"refused_if\": "
+	 "{\"column\": \"S\", \"exists\": true}}]}}}",
+	 3, "ask whether it is \"nonempty\""},
+	{RESULT "\"url\": \"/l\", \"items\": [{\"json\": \"/a/*\", "
+	 "\"refused_if\": {\"column\": \"S\", \"is\": \"n\"}}]}}}",
+	 3, "\"column\" names a column"},
+	{RESULT "\"url\": \"/l\", \"items\": [{\"json\": \"/a/*\", "
+	 "\"status\": {\"column\": \"S\"}, \"failed\": [\"n\"]}]}}}",
+	 3, "\"column\" names a column"},
 	{HEAD "\"poll\": {\"url\": \"/x\"}}", 1, "poll needs \"word\""},
 	{HEAD "\"poll\": {\"url\": \"/x\", \"word\": {\"json\": \"/s\"}, "
 	 "\"done\": [\"a\"], \"failed\": [\"a\"]}}", 1, "both done and failed"},

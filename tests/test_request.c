@@ -296,6 +296,92 @@ static void a_poll_stays_within_the_origin(void **state)
 	bench_release(&b);
 }
 
+static const char with_result[] = "{\"profile\": \"x\", \"version\": 1, "
+	"\"headers\": {\"Accept\": \"application/json\"}, \"poll\": {"
+	"\"url\": \"{base_url}/jobs/{job_id}\", \"location\": true, "
+	"\"word\": {\"json\": \"/s\"}, \"result\": {%s, \"rules\": "
+	"[{\"name\": \"r\", \"verdict\": \"unknown\"}]}}}";
+
+/* Where a result is asked for; "" and a sentence where it is not. */
+static void result_from(const char *result, const char *poll_url,
+			const char *named, const char *want)
+{
+	char text[700];
+	struct bench b;
+	bool ok;
+
+	snprintf(text, sizeof(text), with_result, result);
+	bench_init(&b, "generic-rest", "https://h/api");
+	b.e.profile = loaded(span_of(text), "x.json");
+	ok = request_result(&b.r, &b.e, &b.op, "B/7", poll_url, named,
+			    SPAN("Authorization: Bearer t"), &ids, &b.error);
+	if (ok)
+		check_row(!strcmp(b.r.url, want), "%s: %s", named, b.r.url);
+	else
+		check_row(strstr(buf_text(&b.error), want), "%s: %s", named,
+			  buf_text(&b.error));
+	check_row(ok == (strstr(want, "https://h/") == want), "%s", want);
+	profile_free((struct profile *)(uintptr_t)b.e.profile);
+	bench_release(&b);
+}
+
+/* RFC 3986 against the poll that named it; never another origin. */
+static void a_result_stays_within_the_origin(void **state)
+{
+	static const char from[] = "\"from\": {\"json\": \"/r\"}";
+	static const char both[] = "\"from\": {\"json\": \"/r\"}, "
+		"\"url\": \"{base_url}/jobs/{job_id}/log\"";
+	static const char named[] = "\"from\": {\"json\": \"/r\"}, "
+		"\"url\": \"{base_url}/Binary/{result}\"";
+	static const char url[] = "\"url\": \"{base_url}/jobs/{job_id}/log\"";
+
+	(void)state;
+	result_from(from, NULL, "log", "https://h/api/jobs/log");
+	result_from(from, NULL, "7/log", "https://h/api/jobs/7/log");
+	result_from(from, NULL, "/logs/7?x=1", "https://h/logs/7?x=1");
+	result_from(from, NULL, "../logs/7", "https://h/api/logs/7");
+	result_from(from, "/run/j1/status", "log", "https://h/run/j1/log");
+	result_from(from, NULL, "https://h/l/7", "https://h/l/7");
+	result_from(from, NULL, "http://h/l/7", "another host");
+	result_from(from, NULL, "https://h:8443/l/7", "another host");
+	result_from(from, NULL, "//other/l/7", "another host");
+	result_from(from, NULL, "", "did not name");
+	/* where there is a template, the job has a name */
+	result_from(both, NULL, "//other/l/7", "https://h/api/jobs/B%2F7/log");
+	result_from(both, NULL, "7/log", "https://h/api/jobs/7/log");
+	result_from(both, NULL, NULL, "https://h/api/jobs/B%2F7/log");
+	result_from(url, NULL, NULL, "https://h/api/jobs/B%2F7/log");
+	/* a part of the address is no address */
+	result_from(named, NULL, "b-17", "https://h/api/Binary/b-17");
+	result_from(named, NULL, "//other/x", "https://h/api/Binary/%2F%2Foth"
+		    "er%2Fx");
+	result_from(named, NULL, NULL, "{result}, which is not there");
+}
+
+/* Its own headers stand before the profile's; the credential stays first. */
+static void a_result_has_headers_of_its_own(void **state)
+{
+	char text[700];
+	struct bench b;
+
+	(void)state;
+	snprintf(text, sizeof(text), with_result, "\"url\": \"/log\", "
+		 "\"headers\": {\"Accept\": \"text/csv\", "
+		 "\"Authorization\": \"none\"}");
+	bench_init(&b, "generic-rest", "https://h/api");
+	b.e.profile = loaded(span_of(text), "x.json");
+	assert_true(request_result(&b.r, &b.e, &b.op, "7", NULL, NULL,
+				   SPAN("Authorization: Bearer t"), &ids,
+				   &b.error));
+	assert_non_null(strstr(buf_text(&b.r.headers), "Accept: text/csv\n"));
+	assert_null(strstr(buf_text(&b.r.headers), "application/json"));
+	assert_null(strstr(buf_text(&b.r.headers), "none"));
+	assert_string_equal(b.r.method, "GET");
+	assert_false(b.r.write);
+	profile_free((struct profile *)(uintptr_t)b.e.profile);
+	bench_release(&b);
+}
+
 static void a_header_cannot_bring_a_second_one(void **state)
 {
 	struct name_value evil = {(char *)(uintptr_t)"X-A",
@@ -437,6 +523,8 @@ int main(void)
 		cmocka_unit_test(a_payload_goes_as_what_it_is),
 		cmocka_unit_test(a_look_up_asks_for_the_tag),
 		cmocka_unit_test(a_poll_stays_within_the_origin),
+		cmocka_unit_test(a_result_stays_within_the_origin),
+		cmocka_unit_test(a_result_has_headers_of_its_own),
 		cmocka_unit_test(a_header_cannot_bring_a_second_one),
 		cmocka_unit_test(a_line_without_a_path_takes_the_profiles),
 		cmocka_unit_test(a_tag_moves_no_other_byte),

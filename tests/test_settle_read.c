@@ -293,6 +293,52 @@ static void test_every_answer_to_a_poll(void **state)
 	}
 }
 
+/* The job has ended: its result is asked for at once, unless the vendor has a
+ * floor or told a wait; after that as polls are. */
+static void test_a_result_is_due_at_once(void **state)
+{
+	static const struct {
+		enum job_stage stage;	/* told by this poll */
+		bool result;		/* it fetched one */
+		int64_t floor_ms, told_ms, due_ms;
+	} rows[] = {
+		{JOB_DONE, false, 0, -1, 0},
+		{JOB_DONE, false, 0, 7000, 7000},
+		{JOB_DONE, false, 0, 0, 1000},
+		{JOB_DONE, false, 4000, -1, 4000},
+		{JOB_FAILED, false, 4000, 9000, 9000},
+		{JOB_WATCHED, true, 0, -1, 1500},
+		{JOB_WATCHED, true, 4000, -1, 4000},
+		{JOB_WATCHED, true, 4000, 9000, 9000},
+		{JOB_WATCHED, false, 4000, -1, 10000},
+	};
+	struct profile *p = (struct profile *)(uintptr_t)endpoint.profile;
+	int64_t floor = p->poll.min_ms;
+
+	(void)state;
+	p->poll.min_ms = 10000;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct scene s;
+
+		scene(&s, MODE_KEY);
+		p->poll.result.min_ms = rows[i].floor_ms;
+		s.op.state = OP_POLLING;
+		s.in.kind = ATTEMPT_POLL;
+		s.in.result = rows[i].result;
+		s.verdict.job_stage = rows[i].stage;
+		s.verdict.retry_after_ms = rows[i].told_ms;
+		assert_int_equal(settle(&s, VERDICT_STILL), EV_STILL_RUNNING);
+		assert_int_equal(s.op.state, OP_POLLING);
+		assert_int_equal(s.op.next, NEXT_POLL);
+		check_row(s.op.due_at_ms == s.in.now_ms + rows[i].due_ms,
+			  "row %zu: %lld", i,
+			  (long long)(s.op.due_at_ms - s.in.now_ms));
+		done(&s);
+	}
+	p->poll.min_ms = floor;
+	p->poll.result.min_ms = 0;
+}
+
 /* The vendor once accepted it: absent means a person, not a second send. */
 static void test_a_vanished_job_is_never_sent_again(void **state)
 {
@@ -400,6 +446,7 @@ int main(void)
 		cmocka_unit_test(
 			test_a_resend_of_unknown_outcome_begins_anew),
 		cmocka_unit_test(test_every_answer_to_a_poll),
+		cmocka_unit_test(test_a_result_is_due_at_once),
 		cmocka_unit_test(test_a_vanished_job_is_never_sent_again),
 		cmocka_unit_test(test_checks_of_what_rests),
 		cmocka_unit_test(test_a_look_at_what_is_not_unknown),

@@ -110,7 +110,18 @@ static void test_flights_and_polls(void **state)
 	assert_string_equal(q.job_id, "J/1");
 	assert_string_equal(q.url, p.url);
 	assert_true(q.seen && q.polls == 3 && q.budget_left_ms == 5);
-	free(q.url);
+	assert_true(q.stage == JOB_WATCHED && !q.stage_ms && !q.result_url);
+	poll_row_release(&q);
+	/* The job has ended: what is asked next is its result. */
+	p.stage = JOB_PARTLY;
+	p.stage_ms = NOW + 7;
+	p.result_url = (char *)"J/1/log";
+	ok(st->ops->poll_put(st, &p));
+	ok(st->ops->poll_get(st, 4, &q));
+	assert_true(q.stage == JOB_PARTLY && q.stage_ms == NOW + 7);
+	assert_string_equal(q.result_url, "J/1/log");
+	assert_string_equal(q.url, p.url);
+	poll_row_release(&q);
 	ok(st->ops->poll_drop(st, 4));
 	assert_int_equal(st->ops->poll_drop(st, 4), ST_NONE);
 	commit();

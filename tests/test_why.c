@@ -111,6 +111,15 @@ static void test_polling(void **state)
 	says("the vendor works on it (in_review), looks now");
 	in.engine_running = false;
 	says("the vendor works on it (in_review), no engine is running");
+	fresh();
+	op.state = OP_POLLING;
+	in.job_word = "completed";
+	in.job_stage = JOB_DONE;
+	says("job done, result to be fetched (completed), fetches it 14:03:11");
+	in.job_stage = JOB_PARTLY;
+	op.due_at_ms = NOW;
+	says("job ended with refusals, result to be fetched (completed), "
+	     "fetches it now");
 }
 
 static void test_ends(void **state)

@@ -113,6 +113,9 @@ static void identity(struct inspect_view *v)
 	doc_field(d, "vendor id", STYLE(TEXT), op->vendor_id);
 	doc_field(d, "job", STYLE(TEXT), v->in->row.job_id);
 	doc_field(d, "vendor's word", STYLE(TEXT), v->in->row.poll_word);
+	if (v->in->row.job_stage != JOB_WATCHED)
+		doc_field(d, "job stage", STYLE(TEXT),
+			  job_stage_words(v->in->row.job_stage));
 	field_time(v, "created", op->created_at_ms);
 	field_time(v, "in this state", op->state_since_ms);
 	buf_release(&text);

@@ -112,6 +112,20 @@ static void put_next(struct list_row *to, const struct filling *f,
 	}
 }
 
+/* The vendor's word, and that what it means for the items is yet to come. */
+static void put_word(struct list_row *to, struct style style,
+		     const struct view_op *row)
+{
+	const char *word = row->poll_word ? row->poll_word : "";
+
+	if (row->job_stage == JOB_WATCHED)
+		put(to, COL_WORD, style, word);
+	else
+		list_row_text(to, COL_WORD, style, "%s%s%s",
+			      row->op.state == OP_UNWATCHED ? "no result" :
+			      "result due", *word ? ": " : "", word);
+}
+
 static int give(void *ctx, const struct view_poll *poll)
 {
 	const struct filling *f = ctx;
@@ -133,7 +147,7 @@ static int give(void *ctx, const struct view_poll *poll)
 	buf_release(&text);
 	put(to, COL_ENDPOINT, STYLE(TEXT), row->endpoint);
 	put(to, COL_JOB, STYLE(TEXT), row->job_id);
-	put(to, COL_WORD, state, row->poll_word);
+	put_word(to, state, row);
 	list_row_text(to, COL_POLLS, STYLE(DIM), "%d", op->polls);
 	put_next(to, f, poll);
 	put_budget(to, f, poll);

@@ -20,6 +20,7 @@ struct classify_call {
 	struct buf body, payload;
 	enum attempt_kind kind;
 	enum cred_kind log_in;		/* of ATTEMPT_CREDENTIAL */
+	enum job_stage result;		/* of a job that ended so */
 };
 
 static int take_header(struct cli *cli, struct classify_call *call,
@@ -68,6 +69,22 @@ static int take_mode(struct cli *cli, struct classify_call *call)
 	return -1;
 }
 
+static int take_result(struct cli *cli, struct classify_call *call)
+{
+	const char *text = cli_text(cli, "job");
+
+	if (!call->in.profile->poll.result.present)
+		return cli_usage(cli, "the profile %s fetches no results",
+				 out_safe(&cli->out, call->in.profile->name));
+	call->kind = ATTEMPT_POLL;
+	call->result = JOB_DONE;
+	if (!text || (job_stage_parse(span_of(text), &call->result) &&
+		      call->result != JOB_WATCHED))
+		return -1;
+	return cli_usage(cli, "--job is done, partial or failed, not '%s'",
+			 out_safe(&cli->out, text));
+}
+
 static int take_kind(struct cli *cli, struct classify_call *call)
 {
 	static const struct {
@@ -85,13 +102,17 @@ static int take_kind(struct cli *cli, struct classify_call *call)
 	const char *text = cli_text(cli, "kind");
 	size_t k = 0;
 
+	if (text && !strcmp(text, "result"))
+		return take_result(cli, call);
+	if (cli_text(cli, "job"))
+		return cli_usage(cli, "--job goes with --kind result");
 	if (!text)
 		return -1;
 	while (k < ARRAY_SIZE(known) && strcmp(known[k].word, text) != 0)
 		k++;
 	if (k == ARRAY_SIZE(known))
-		return cli_usage(cli, "--kind is send, poll, look_up, probe, "
-				 "log_in or token, not '%s'",
+		return cli_usage(cli, "--kind is send, poll, result, look_up, "
+				 "probe, log_in or token, not '%s'",
 				 out_safe(&cli->out, text));
 	call->kind = known[k].kind;
 	call->log_in = known[k].log_in;
@@ -191,7 +212,10 @@ static void print_json(struct out *out, const struct verdict_out *v)
 	out_bool(out, "paces_endpoint", v->paces_endpoint);
 	out_text(out, "layer", layer_name(v->layer));
 	text_or_null(out, "job_id", v->job_id);
-	text_or_null(out, "poll_url", v->poll_url);
+	text_or_null(out, "poll_url", v->job_stage ? "" : v->poll_url);
+	text_or_null(out, "result_url", v->job_stage ? v->poll_url : "");
+	out_text(out, "job_stage", v->job_stage ?
+		 job_stage_name(v->job_stage) : NULL);
 	text_or_null(out, "vendor_correlation_id", v->vendor_id);
 	text_or_null(out, "code", v->code);
 	text_or_null(out, "items", v->items);
@@ -252,7 +276,9 @@ static void print_text(struct cli *cli, const struct verdict_out *v,
 	out_printf(out, "%s  by rule %s\n", verdict_name(v->verdict),
 		   out_safe(out, v->rule));
 	out_printf(out, "  means  %s\n", kind == ATTEMPT_CREDENTIAL ?
-		   log_in_means(v->verdict) : verdict_means(v->verdict));
+		   log_in_means(v->verdict) : v->job_stage ?
+		   "the job has ended; its result is fetched and decides" :
+		   verdict_means(v->verdict));
 	if (v->why[0])
 		out_printf(out, "  why    %s\n", out_safe(out, v->why));
 	if (v->say[0] && strcmp(v->say, v->why) != 0)
@@ -273,7 +299,8 @@ static void print_text(struct cli *cli, const struct verdict_out *v,
 		out_printf(out, "  items  %d refused: %s\n", v->items_refused,
 			   out_safe(out, v->items));
 	if (v->poll_url[0])
-		out_printf(out, "  poll   %s\n", out_safe(out, v->poll_url));
+		out_printf(out, "  %s %s\n", v->job_stage ? "result" : "poll  ",
+			   out_safe(out, v->poll_url));
 }
 
 static void look_up(struct cli *cli, struct classify_call *call,
@@ -304,7 +331,11 @@ static bool classify(struct cli *cli, struct classify_call *call,
 {
 	switch (call->kind) {
 	case ATTEMPT_POLL:
-		classify_poll(&call->in, &call->answer, true, 0, v);
+		if (call->result)
+			classify_result(&call->in, &call->answer, call->result,
+					INT64_MAX, v);
+		else
+			classify_poll(&call->in, &call->answer, true, 0, v);
 		return true;
 	case ATTEMPT_LOOK_UP:
 		look_up(cli, call, v);

@@ -397,6 +397,8 @@ static void facts(struct showing *s)
 	line(s, "trace", op->traceparent_id);
 	line(s, "vendor id", op->vendor_id);
 	line(s, "job", s->row.job_id);
+	if (s->row.job_stage != JOB_WATCHED)
+		line(s, "job stage", job_stage_words(s->row.job_stage));
 	line_time(s, "created", op->created_at_ms);
 	line_time(s, "in this state", op->state_since_ms);
 	origin(s);

@@ -121,6 +121,8 @@ void say_op_json(struct out *out, const struct view_op *row,
 	text(out, "trace_id", op->traceparent_id);
 	text(out, "vendor_id", op->vendor_id);
 	text(out, "job_id", row->job_id);
+	text(out, "job_stage", row->job_id || row->poll_word ?
+	     job_stage_name(row->job_stage) : NULL);
 	text(out, "error", op->error);
 	if (row->http_status)
 		out_int(out, "status", row->http_status);

@@ -137,6 +137,7 @@ static void spoiled(struct opened *o)
 	out->reason = REASON_NONE;
 	out->halt = HALT_NONE;
 	out->not_done = false;
+	out->job_stage = JOB_WATCHED;
 	out->say[0] = out->todo[0] = 0;
 	classify_say(o, o->look_up ? VERDICT_INCONCLUSIVE : VERDICT_UNKNOWN,
 		     "xml-too-costly",
@@ -429,10 +430,8 @@ static void take_location(struct opened *o)
 			    answer_header(o->answer, "Content-Location"));
 }
 
-/* Of the rules for sends, what is said of the log-in and the pace. */
-bool classify_envelope(struct opened *o)
+bool classify_envelope(struct opened *o, const struct rules *rules)
 {
-	const struct rules *rules = &o->in->profile->rules;
 	struct cond_world world = classify_world(o);
 
 	for (size_t i = 0; i < rules->n; i++) {
@@ -470,7 +469,8 @@ void classify_probe(const struct classify_in *in, const struct answer *answer,
 	struct opened o;
 
 	classify_open(&o, in, answer, out);
-	if (classify_transport(&o) || classify_envelope(&o) ||
+	if (classify_transport(&o) ||
+	    classify_envelope(&o, &in->profile->rules) ||
 	    classify_access(&o))
 		goto done;
 	if (status >= 200 && status < 300 && o.body != BODY_HTML)

@@ -48,12 +48,25 @@ void classify_send(const struct classify_in *, const struct answer *,
 		   struct verdict_out *);
 
 /* The answer to a poll: COMMIT, REJECT, PARTIAL, STILL, VANISHED, PACE,
- * REFRESH, HALT, or UNKNOWN (poll trouble; never a failed job).
+ * REFRESH, HALT, or UNKNOWN (poll trouble; never a failed job). Where the
+ * profile fetches results, an end that has one is STILL with a job_stage.
  * seen_before: some earlier poll of this job was answered other than 404;
  * job_age_ms: since the job was accepted (404 grace). */
 void classify_poll(const struct classify_in *, const struct answer *,
 		   bool seen_before, int64_t job_age_ms,
 		   struct verdict_out *);
+
+/*
+ * The answer to the fetch of a job's result: verdicts as for polls. stage:
+ * how the job ended, as a poll told; ended_ms: since then. A result decides
+ * by what it shows of the items, or by a rule: COMMIT where the job is done
+ * and nothing was refused, PARTIAL, REJECT; UNKNOWN where it is not to be had
+ * or not understood, never a guess. What a job called failed or partial has
+ * taken is PARTIAL at best.
+ */
+void classify_result(const struct classify_in *, const struct answer *,
+		     enum job_stage stage, int64_t ended_ms,
+		     struct verdict_out *);
 
 /* The answer to a probe by a read (health, look-up): COMMIT = good,
  * RETRY/UNKNOWN = still down, PACE, REFRESH, HALT, else neutral REJECT. */
@@ -95,9 +108,10 @@ bool classify_access(struct opened *);
 enum layer classify_layer(const struct answer *);
 /* The profile's rules in order; false when none matches. */
 bool classify_rules(struct opened *, const struct rules *);
-/* Look-ups and probes: those of the rules for sends that say refresh, pace or
- * halt; other vendors' envelopes say so in a 200, too. */
-bool classify_envelope(struct opened *);
+/* Those of the rules that say refresh, pace or halt: some vendors' envelopes
+ * say so in a 200. For look-ups and probes of the rules for sends, for results
+ * of those for polls, too. */
+bool classify_envelope(struct opened *, const struct rules *);
 /* What rules and sources look at. */
 struct cond_world classify_world(struct opened *);
 /* Looks at the items, if it was not done; writes counts and list. */

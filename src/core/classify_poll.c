@@ -98,6 +98,42 @@ static bool readable(struct opened *o)
 	return found;
 }
 
+static enum job_stage ends_as(enum verdict verdict)
+{
+	return verdict == VERDICT_COMMIT ? JOB_DONE :
+	       verdict == VERDICT_PARTIAL ? JOB_PARTLY :
+	       verdict == VERDICT_REJECT ? JOB_FAILED : JOB_WATCHED;
+}
+
+/* An end whose outcomes are told elsewhere is none yet. */
+static void lead_to_result(struct opened *o)
+{
+	const struct job_result *r = &o->in->profile->poll.result;
+	enum job_stage stage = ends_as(o->out->verdict);
+	struct cond_world w = classify_world(o);
+	struct verdict_out *out = o->out;
+	bool named;
+
+	if (!r->present || stage == JOB_WATCHED || !r->when[stage] ||
+	    (r->only_if && !cond_holds(r->only_if, &w)))
+		return;
+	out->reason = REASON_NONE;
+	out->say[0] = out->todo[0] = out->items[0] = '\0';
+	out->items_refused = out->items_total = 0;
+	named = classify_take_id(o, &r->from, out->poll_url,
+				 sizeof(out->poll_url));
+	if (!named && (!r->url || result_named(r))) {
+		classify_say(o, VERDICT_UNKNOWN, "result-address-missing",
+			     "the job has ended, but its answer does not name "
+			     "its result");
+		return;
+	}
+	out->verdict = VERDICT_STILL;
+	out->job_stage = stage;
+	text_set(out->why, sizeof(out->why),
+		 span_of(job_stage_words(stage)));
+}
+
 void classify_poll(const struct classify_in *in, const struct answer *answer,
 		   bool seen_before, int64_t job_age_ms,
 		   struct verdict_out *out)
@@ -132,5 +168,6 @@ void classify_poll(const struct classify_in *in, const struct answer *answer,
 		classify_say(&o, VERDICT_UNKNOWN, "poll-trouble",
 			     "asking about the job failed");
 	}
+	lead_to_result(&o);
 	classify_close(&o);
 }

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE			/* memmem */
+#include "core/csv.h"
 #include "core/items.h"
 #include "core/place.h"
 
@@ -313,6 +314,13 @@ static bool header_holds(const struct cond *c, const struct answer *answer)
 	return c->every ? seen && passed == seen : passed > 0;
 }
 
+static bool column_holds(const struct cond *c, const struct cond_world *w)
+{
+	size_t i = w->csv ? csv_column(w->csv, c->at) : CSV_NONE;
+
+	return i != CSV_NONE && text_passes(c, csv_field(&w->csv->row, i));
+}
+
 static bool in_ranges(const struct cond *c, int number)
 {
 	for (size_t i = 0; i < c->ranges_n; i++)
@@ -532,6 +540,8 @@ bool cond_holds(const struct cond *c, const struct cond_world *w)
 		return xpath_holds(c, w);
 	case COND_HEADER:
 		return header_holds(c, w->answer);
+	case COND_COLUMN:
+		return column_holds(c, w);
 	case COND_TEXT:
 		return text_passes(c, body_text(w->answer));
 	case COND_METHOD:

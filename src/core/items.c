@@ -1,6 +1,8 @@
 #include "core/items.h"
 #include "core/place.h"
 
+#include "core/csv.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,18 +170,68 @@ static bool list_there(const struct item_level *level,
 	return there;
 }
 
+static bool has_columns(const struct csv *csv, const struct item_level *level)
+{
+	for (size_t i = 0; i < level->columns.n; i++)
+		if (csv_column(csv, level->columns.v[i]) == CSV_NONE)
+			return false;
+	return true;
+}
+
+/* JSON, XML and pages are other answers. */
+static bool csv_items(struct walk *k)
+{
+	const struct item_level *level = k->level;
+	struct csv csv;
+	bool there;
+
+	if (answer_body_kind(k->w.answer, k->w.doc) != BODY_TEXT)
+		return false;
+	there = csv_open(&csv, k->w.answer->body, level->csv) &&
+		has_columns(&csv, level);
+	k->w.csv = &csv;
+	while (there && csv_next(&csv)) {
+		if (csv_whole(&csv) && k->total < ITEMS_SEEN_MAX)
+			one_item(k);
+		else
+			k->unclear++;
+	}
+	k->unclear += there && csv.broken;
+	k->w.csv = NULL;
+	csv_close(&csv);
+	return there;
+}
+
+/* A text that is none of the logs that were expected is not understood. */
+static bool no_such_log(const struct item_levels *levels,
+			const struct cond_world *w,
+			const struct items_seen *seen)
+{
+	bool csv = false;
+
+	for (size_t i = 0; i < levels->n; i++)
+		csv = csv || levels->v[i].csv;
+	return csv && !seen->there &&
+	       answer_body_kind(w->answer, w->doc) == BODY_TEXT;
+}
+
 static void level_find(const struct item_level *level,
 		       const struct cond_world *w, struct items_seen *seen,
 		       struct walk *sum)
 {
 	struct walk k = {.w = *w, .seen = seen, .level = level};
 	size_t listed = strlen(seen->list);
+	bool there = false;
 
 	k.w.levels = NULL;
 	if (level->at && w->doc)
 		json_walk(w->doc, w->item, level->at, json_item, &k);
 	else if (level->path && world_xml(w))
 		xml_items(&k, world_xml(w));
+	else if (level->csv)
+		there = csv_items(&k);
+	there = there || k.total || list_there(level, w);
+	seen->there = seen->there || there;
 	sum->unclear += k.unclear;
 	if (level->again) {
 		if (k.refused > sum->refused) {
@@ -192,7 +244,7 @@ static void level_find(const struct item_level *level,
 		}
 		return;
 	}
-	if (level->by != ITEM_REFUSED && (k.total || list_there(level, w)))
+	if (level->by != ITEM_REFUSED && there)
 		seen->total_known = true;
 	sum->refused += k.refused;
 	sum->total += k.total;
@@ -215,6 +267,7 @@ void items_find(const struct item_levels *levels, const struct cond_world *w,
 		return;
 	seen->done = true;
 	levels_find(levels, w, seen, &sum);
+	sum.unclear += no_such_log(levels, w, seen);
 	seen->refused = sum.refused;
 	seen->total = sum.total;
 	seen->unclear = sum.unclear;

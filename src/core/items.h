@@ -20,6 +20,7 @@ struct items_seen {
 	int refused, total;
 	int unclear;			/* words that are in neither list */
 	bool total_known;		/* those that were taken show, too */
+	bool there;			/* a list was, though perhaps empty */
 	char list[LIMIT_ITEMS_BYTES + 1];	/* escaped; codes and ids, no
 						 * prose */
 	int listed;

@@ -8,11 +8,14 @@ libcore_a_SOURCES = \
 	src/core/profile_load.c \
 	src/core/profile_cond.c \
 	src/core/profile_part.c \
+	src/core/profile_result.c \
 	src/core/cond.c \
 	src/core/place.c \
 	src/core/place.h \
 	src/core/body.c \
 	src/core/body.h \
+	src/core/csv.c \
+	src/core/csv.h \
 	src/core/items.c \
 	src/core/items.h \
 	src/core/xml.c \
@@ -22,6 +25,7 @@ libcore_a_SOURCES = \
 	src/core/classify_default.c \
 	src/core/classify_poll.c \
 	src/core/classify_log_in.c src/core/classify_log_in.h \
+	src/core/classify_result.c \
 	src/core/classify_wait.c \
 	src/core/ratelimit.h \
 	src/core/ratelimit.c \
@@ -154,6 +158,12 @@ TESTS += tests/test_poll
 tests_test_poll_SOURCES = tests/test_poll.c tests/check.h
 tests_test_poll_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_poll_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_csv
+TESTS += tests/test_csv
+tests_test_csv_SOURCES = tests/test_csv.c tests/check.h
+tests_test_csv_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_csv_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_decide
 TESTS += tests/test_decide

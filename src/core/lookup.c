@@ -466,7 +466,8 @@ void lookup_read(const struct classify_in *in, const char *tag,
 	assert(in->profile->lookup.present);
 	classify_open(&o, in, answer, out);
 	o.look_up = true;
-	if (classify_transport(&o) || classify_envelope(&o) ||
+	if (classify_transport(&o) ||
+	    classify_envelope(&o, &in->profile->rules) ||
 	    classify_access(&o)) {
 		/* decided */
 	} else if (!tag || !tag[0]) {

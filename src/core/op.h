@@ -130,7 +130,9 @@ extern const size_t op_table_rows;
 	X(VANISHED, "job_vanished", "the vendor no longer knows the job") \
 	X(PERSON, "person", "a person decided") \
 	X(NOT_CONFIGURED, "not_configured", "its endpoint is not configured") \
-	X(EXISTS, "already_exists", "the vendor says that it holds it already")
+	X(EXISTS, "already_exists", "the vendor says that it holds it already") \
+	X(NO_RESULT, "no_result", \
+	  "the vendor's job has ended, what became of it was not to be had")
 
 enum op_reason {
 #define X(sym, name, words) REASON_##sym,

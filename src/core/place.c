@@ -1,3 +1,4 @@
+#include "core/csv.h"
 #include "core/place.h"
 
 #include <stdlib.h>
@@ -185,6 +186,7 @@ static bool source_value(const struct source *s, const struct cond_world *w,
 			 struct buf *scratch, struct span *value)
 {
 	uint32_t node;
+	size_t column;
 
 	switch (s->kind) {
 	case SOURCE_JSON:
@@ -201,6 +203,12 @@ static bool source_value(const struct source *s, const struct cond_world *w,
 		if (!xpath_value(s, w, scratch))
 			return false;
 		*value = place_trim(buf_span(scratch));
+		return true;
+	case SOURCE_COLUMN:
+		column = w->csv ? csv_column(w->csv, s->at) : CSV_NONE;
+		if (column == CSV_NONE)
+			return false;
+		*value = csv_field(&w->csv->row, column);
 		return true;
 	}
 	return false;

@@ -36,8 +36,25 @@ void poll_count(struct poll_row *row, bool stopped, int64_t now_ms)
 	}
 }
 
+bool poll_fetches(const struct poll_row *row, const struct profile *p)
+{
+	return row->stage != JOB_WATCHED && p && p->poll.result.present;
+}
+
+void poll_row_ended(struct poll_row *row, enum job_stage stage,
+		    const char *result_url, int64_t now_ms)
+{
+	assert(stage != JOB_WATCHED);
+	row->stage = stage;
+	row->stage_ms = now_ms;
+	free(row->result_url);
+	row->result_url = result_url && result_url[0] ? xstrdup(result_url)
+						      : NULL;
+}
+
 void poll_row_release(struct poll_row *row)
 {
 	free(row->url);
+	free(row->result_url);
 	*row = (struct poll_row){0};
 }

@@ -19,7 +19,18 @@ struct poll_row {
 	int64_t budget_left_ms;		/* unspent */
 	int64_t counted_ms;		/* budget was counted up to here */
 	bool last_look;			/* budget over: one more, then end */
+	enum job_stage stage;		/* how far: asked for the job, or for
+					 * the result of one that has ended */
+	int64_t stage_ms;		/* when it ended; 0 while watched */
+	char *result_url;		/* what named its result; owned, NULL */
 };
+
+/* Does the next poll fetch the job's result? A profile that was changed since
+ * and fetches none asks for the job again. */
+bool poll_fetches(const struct poll_row *, const struct profile *);
+/* What a poll's answer says of the job's end, kept with its row. */
+void poll_row_ended(struct poll_row *, enum job_stage, const char *result_url,
+		    int64_t now_ms);
 
 /* Wait before poll n (from 1): first, then x multiplier up to the cap; never
  * under floor_ms or retry_after_ms. */

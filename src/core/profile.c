@@ -57,6 +57,7 @@ void item_levels_release(struct item_levels *levels)
 
 		free(v->at);
 		xml_path_free(v->path);
+		text_list_release(&v->columns);
 		sources_release(&v->status);
 		text_list_release(&v->failed);
 		text_list_release(&v->taken);
@@ -136,6 +137,17 @@ void rules_release(struct rules *rules)
 	*rules = (struct rules){0};
 }
 
+void job_result_release(struct job_result *r)
+{
+	free(r->url);
+	sources_release(&r->from);
+	cond_free(r->only_if);
+	header_list_release(&r->headers);
+	item_levels_release(&r->items);
+	rules_release(&r->rules);
+	*r = (struct job_result){0};
+}
+
 void profile_drop_poll(struct profile *p)
 {
 	free(p->poll.url);
@@ -151,6 +163,7 @@ void profile_drop_poll(struct profile *p)
 	text_list_release(&p->poll.item_failed);
 	item_levels_release(&p->poll.levels);
 	rules_release(&p->poll.rules);
+	job_result_release(&p->poll.result);
 	memset(&p->poll, 0, sizeof(p->poll));
 	p->poll.grace_404_ms = GRACE_404_MS;
 }

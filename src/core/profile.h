@@ -12,7 +12,8 @@
  *   {base_url} {path} {op_id} {key} {key_quoted} {correlation_id}
  *   {request_id} {job_id} {study} {subject} {site} {event} {event_repeat}
  *   {form} {form_repeat} {record_key}
- *   in bodies {payload} and {secret}, in a log-in {user} {secret} {session}
+ *   in bodies {payload} and {secret}, in a log-in {user} {secret} {session},
+ *   in the address of a job's result {result}
  * In an address every value but base_url and path is percent-encoded.
  */
 #ifndef EDCSYNC_CORE_PROFILE_H
@@ -53,6 +54,7 @@ enum cond_kind {
 	COND_MODE,
 	COND_XPATH,
 	COND_CONTENT_TYPE,
+	COND_COLUMN,			/* column of a CSV log's row */
 	COND_COUNT,			/* sent against processed */
 	COND_ITEMS			/* what the items came to */
 };
@@ -67,7 +69,8 @@ enum cond_test { TEST_EXISTS, TEST_ABSENT, TEST_IN, TEST_NOT_IN, TEST_REGEX,
  * that the place gave (optional there). strip: what matches is cut out.
  */
 struct source {
-	enum { SOURCE_JSON, SOURCE_HEADER, SOURCE_REGEX, SOURCE_XPATH } kind;
+	enum { SOURCE_JSON, SOURCE_HEADER, SOURCE_REGEX, SOURCE_XPATH,
+	       SOURCE_COLUMN } kind;	/* COLUMN: of a CSV log's row */
 	char *at;
 	struct xml_path *path;
 	void *regex;			/* regex_t with one group, or NULL */
@@ -91,7 +94,7 @@ struct cond {
 	enum cond_test test;
 	bool every;			/* all elements rather than any */
 	bool fold;			/* compare ignoring ASCII case */
-	char *at;			/* pointer or header name */
+	char *at;			/* pointer, header's, column's name */
 	char **values;			/* texts compared, or one regex */
 	size_t values_n;
 	int (*ranges)[2];		/* status, inclusive; method, mode and
@@ -129,14 +132,18 @@ struct rules {
 
 /*
  * Per-item results, level by level (form, item group, item). A level finds
- * its items, from the enclosing item, by pointer or XPath, and says of each
- * whether it was refused. Items with items inside count as those.
+ * its items, from the enclosing item, by pointer or XPath, or they are the
+ * rows of a CSV log; and it says of each whether it was refused. Items with
+ * items inside count as those.
  */
 enum item_by { ITEM_BY_STATUS, ITEM_BY_COND, ITEM_REFUSED, ITEM_TAKEN };
 
 struct item_level {
 	char *at;			/* pointer, "*" = every element; or */
-	struct xml_path *path;
+	struct xml_path *path;		/* or */
+	char csv;			/* what stands between its columns */
+	struct text_list columns;	/* csv: without them it is no such
+					 * log, and nothing is understood */
 	enum item_by by;
 	struct sources status;		/* inside the item, as all here */
 	bool fold;
@@ -210,6 +217,36 @@ struct login {
 };
 #define LOG_INS_MAX 60			/* a minute */
 
+/*
+ * What became of a job's items, told at an address of its own when the job
+ * has ended (poll.result). A poll that comes to one of the ends in `when`
+ * is then no end: the result is fetched, within the same budget, and decides.
+ */
+enum result_absent {
+	RESULT_UNKNOWN,			/* a 404 says nothing */
+	RESULT_NONE_REFUSED,		/* there is one only where items were
+					 * refused: the job's word counts */
+	RESULT_VANISHED			/* the vendor has forgotten the job */
+};
+
+struct job_result {
+	bool present;
+	char *url;			/* template, {result} is what `from`
+					 * gave; NULL: `from` is the address */
+	struct sources from;		/* in the answer of the poll */
+	bool when[JOB_STAGE_COUNT];	/* by how the job ended */
+	struct cond *only_if;		/* of the answer of the poll; or NULL */
+	struct header_list headers;	/* of the request, before the others */
+	struct item_levels items;
+	struct rules rules;		/* before the items are looked at */
+	enum result_absent absent;	/* after the grace */
+	int64_t min_ms;			/* vendor's floor, before the first,
+					 * too */
+	int64_t grace_404_ms;		/* from the end of the job */
+};
+/* Is `from` a part of the template, rather than an address? */
+bool result_named(const struct job_result *);
+
 struct profile {
 	char *name, *file, *title, *extends;
 	int version;
@@ -258,6 +295,7 @@ struct profile {
 		int64_t min_ms;		/* vendor's floor */
 		int64_t grace_404_ms;
 		struct rules rules;	/* before the words are read */
+		struct job_result result;
 	} poll;
 
 	struct {
@@ -350,6 +388,7 @@ struct payload_lazy {
 void payload_lazy_release(struct payload_lazy *);
 
 struct items_seen;			/* items.h */
+struct csv;
 struct cond_world {
 	const struct answer *answer;
 	const struct json *doc;
@@ -358,6 +397,7 @@ struct cond_world {
 	struct xml_lazy *xml;		/* NULL: no XPath finds anything */
 	uint32_t item;			/* JSON node that pointers start at */
 	const void *xml_item;		/* XML node that XPaths start at */
+	const struct csv *csv;		/* at the row that is looked at */
 	struct span payload;		/* as submitted; p NULL: not known */
 	struct payload_lazy *sent;	/* of it; NULL: counts are unknown */
 	const struct item_levels *levels;
@@ -399,7 +439,8 @@ bool sources_find(const struct sources *, const struct cond_world *,
 		  struct buf *out);
 
 /*
- * profile_parse.c, profile_cond.c, profile_part.c, for profile_load.c:
+ * profile_parse.c, profile_cond.c, profile_part.c, profile_result.c, for
+ * profile_load.c:
  * reading one part, with findings that name file, line and rule.
  */
 struct profile_load {
@@ -408,6 +449,7 @@ struct profile_load {
 	const char *rule;		/* being read, or NULL */
 	struct findings *findings;
 	const struct xml_names *names;	/* prefixes declared */
+	bool csv;			/* inside a level of CSV rows */
 };
 /* A profile is read by tables: one row a member, with the function that
  * reads it and the place it goes to. */
@@ -432,6 +474,7 @@ bool profile_texts(struct profile_load *, uint32_t node,
 bool profile_template(struct profile_load *, uint32_t node, const char *text,
 		      const char *more);
 bool profile_pointer(struct profile_load *, uint32_t node, char **out);
+bool profile_column(struct profile_load *, uint32_t node, char **out);
 bool profile_xpath(struct profile_load *, uint32_t node,
 		   struct xml_path **out);
 bool profile_regex(struct profile_load *, uint32_t node, size_t groups,
@@ -444,8 +487,11 @@ profile_read_fn profile_read_text, profile_read_pointer, profile_read_texts,
 profile_read_fn profile_read_names, profile_read_body, profile_read_login,
 	profile_read_read_body, profile_read_levels, profile_read_xml_tag,
 	profile_read_place, profile_read_cond, profile_read_compare;
+profile_read_fn profile_read_result, profile_read_poll_rules;
 /* The short form of poll items as levels. */
 void profile_poll_levels(struct profile *);
+/* What only shows when profile and parents have been read. */
+void profile_check_result(struct profile_load *, const struct profile *);
 
 /* Is it null, which takes away what is inherited? */
 bool profile_null(const struct profile_load *, uint32_t node);
@@ -464,5 +510,6 @@ void item_levels_release(struct item_levels *);
 void body_template_release(struct body_template *);
 void compare_paths_release(struct compare_paths *);
 void login_release(struct login *);
+void job_result_release(struct job_result *);
 
 #endif

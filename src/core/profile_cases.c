@@ -172,6 +172,20 @@ static bool log_in_case(struct running_case *c, enum cred_kind kind,
 	return classify_log_in(&asked, &c->answer, c->in.now_ms, out);
 }
 
+static void result_case(struct running_case *c, struct verdict_out *out)
+{
+	enum job_stage stage = JOB_WATCHED;
+	struct buf word = BUF_INIT;
+
+	text(c, "job", "done", &word);
+	if (job_stage_parse(buf_span(&word), &stage) && stage != JOB_WATCHED)
+		classify_result(&c->in, &c->answer, stage,
+				number(c, "job_age_ms"), out);
+	else
+		bad(c, member(c, "job"), "done, partial or failed");
+	buf_release(&word);
+}
+
 static void classify_case(struct running_case *c, struct verdict_out *out)
 {
 	struct lookup_state state = {0};
@@ -189,6 +203,9 @@ static void classify_case(struct running_case *c, struct verdict_out *out)
 		classify_poll(&c->in, &c->answer, flag(c, "seen_before",
 						       false),
 			      number(c, "job_age_ms"), out);
+	else if (span_is(what, "result") &&
+		 c->in.profile->poll.result.present)
+		result_case(c, out);
 	else if (span_is(what, "probe"))
 		classify_probe(&c->in, &c->answer, out);
 	else if (span_is(what, "log_in") && log_in_case(c, CRED_SESSION, out))
@@ -218,7 +235,9 @@ static bool got_text(const struct verdict_out *v, struct span key,
 		{"say", v->say},
 		{"why", v->why},
 		{"job_id", v->job_id},
-		{"poll_url", v->poll_url},
+		{"poll_url", v->job_stage ? "" : v->poll_url},
+		{"result_url", v->job_stage ? v->poll_url : ""},
+		{"job_stage", v->job_stage ? job_stage_name(v->job_stage) : ""},
 		{"vendor_correlation_id", v->vendor_id},
 		{"word", v->word},
 		{"code", v->code},
@@ -287,7 +306,7 @@ static bool compare(struct running_case *c, const struct verdict_out *v,
 
 static const char known[] = " name kind method mode status transport "
 	"first_byte_left headers json body outcome_unknown token_fresh "
-	"seen_before job_age_ms now op_id payload account scope expect ";
+	"seen_before job_age_ms job now op_id payload account scope expect ";
 
 static void check_members(struct running_case *c)
 {

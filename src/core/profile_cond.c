@@ -109,6 +109,7 @@ static const struct subject {
 	{"json", COND_JSON, true, NULL},
 	{"xpath", COND_XPATH, true, NULL},
 	{"header", COND_HEADER, true, NULL},
+	{"column", COND_COLUMN, true, NULL},
 	{"text", COND_TEXT, false, NULL},
 	{"text_prefix", COND_TEXT, false, NULL},
 	{"text_regex", COND_TEXT, false, NULL},
@@ -229,6 +230,8 @@ static bool about(struct profile_load *l, uint32_t node, int depth,
 		return profile_text(l, node, &out->at);
 	case COND_XPATH:
 		return profile_xpath(l, node, &out->path);
+	case COND_COLUMN:
+		return profile_column(l, node, &out->at);
 	case COND_COUNT:
 		return count_of(l, node, out);
 	case COND_TEXT:
@@ -318,8 +321,8 @@ static bool option_of(struct profile_load *l, uint32_t node, struct cond *out)
 bad:
 	profile_error(l, node, "a condition is {all|any|not|status|json|xpath|"
 		      "header|text|text_prefix|text_regex|method|body|mode|"
-		      "content_type|count|items}, with json, xpath and header "
-		      "one of is|in|not_in|regex|prefix|contains|exists|"
+		      "content_type|count|items|column}, with json, xpath, "
+		      "header and column one of is|in|not_in|regex|prefix|contains|exists|"
 		      "absent|nonempty|type|above|below, and true or false for "
 		      "every and fold");
 	return false;
@@ -331,6 +334,12 @@ static bool cond_sense(struct profile_load *l, uint32_t node,
 {
 	if (c->test == TEST_TYPE && c->kind != COND_JSON) {
 		profile_error(l, node, "\"type\" is asked of json only");
+		return false;
+	}
+	if (c->kind == COND_COLUMN &&
+	    (c->test == TEST_EXISTS || c->test == TEST_ABSENT)) {
+		profile_error(l, node, "a log without this column is not "
+			      "understood: ask whether it is \"nonempty\"");
 		return false;
 	}
 	if (c->kind != COND_COUNT)
@@ -373,8 +382,8 @@ bool profile_cond(struct profile_load *l, uint32_t node, int depth,
 	}
 	if (ok && (subjects_n != 1 || tests_n != (subject->tested ? 1 : 0))) {
 		profile_error(l, node, "a condition has exactly one subject, "
-			      "and json, xpath, header and count exactly one "
-			      "test");
+			      "and json, xpath, header, column and count "
+			      "exactly one test");
 		ok = false;
 	}
 	return ok && cond_sense(l, node, subject, out);

@@ -301,7 +301,7 @@ static bool read_rules(struct profile_load *l, uint32_t node, void *at)
 	return some_rules(l, node, SEND_VERDICTS, at);
 }
 
-static bool read_poll_rules(struct profile_load *l, uint32_t node, void *at)
+bool profile_read_poll_rules(struct profile_load *l, uint32_t node, void *at)
 {
 	return some_rules(l, node, POLL_VERDICTS, at);
 }
@@ -368,7 +368,8 @@ static const struct profile_member poll_rows[] = {
 	{"failed_items", profile_read_pointer, AT(poll.failed_items)},
 	{"min_ms", profile_read_ms, AT(poll.min_ms)},
 	{"grace_404_ms", profile_read_ms, AT(poll.grace_404_ms)},
-	{"rules", read_poll_rules, AT(poll.rules)},
+	{"rules", profile_read_poll_rules, AT(poll.rules)},
+	{"result", profile_read_result, AT(poll.result)},
 };
 SECTION(read_poll, poll_rows, p->poll.present = true, profile_drop_poll)
 
@@ -519,6 +520,7 @@ static void check_contradictions(struct profile_load *l, struct profile *p)
 			      "true");
 	if (p->poll.present && !p->poll.word.n && !p->poll.rules.n)
 		profile_error(l, 0, "poll needs \"word\" or \"rules\"");
+	profile_check_result(l, p);
 	if (p->login.present && (!p->login.url || !p->login.session.n))
 		profile_error(l, 0, "login needs \"request\" and \"session\"");
 	for (size_t i = 0; i < p->poll.done.n; i++)
@@ -534,7 +536,7 @@ static void load_over(struct span text, const char *file,
 		      struct findings *findings, struct profile *p)
 {
 	struct json doc = {0};
-	struct profile_load l = {&doc, file, NULL, findings, &p->xml};
+	struct profile_load l = {&doc, file, NULL, findings, &p->xml, false};
 	struct buf parent = BUF_INIT;
 	struct span parent_text;
 

@@ -187,6 +187,18 @@ bool profile_xpath(struct profile_load *l, uint32_t node,
 	return *out != NULL;
 }
 
+/* The name of a column; only a level of CSV has any. */
+bool profile_column(struct profile_load *l, uint32_t node, char **out)
+{
+	if (!profile_text(l, node, out))
+		return false;
+	if (l->csv && (*out)[0])
+		return true;
+	profile_error(l, node, "\"column\" names a column, in a level of items "
+		      "with \"csv\"");
+	return false;
+}
+
 /* The place a source takes from; false: this member is no place. */
 static bool source_place(struct profile_load *l, uint32_t node,
 			 struct source *out, bool *ok)
@@ -204,6 +216,9 @@ static bool source_place(struct profile_load *l, uint32_t node,
 	} else if (json_key_is(l->doc, node, "xpath")) {
 		out->kind = SOURCE_XPATH;
 		*ok = profile_xpath(l, node, &out->path);
+	} else if (json_key_is(l->doc, node, "column")) {
+		out->kind = SOURCE_COLUMN;
+		*ok = profile_column(l, node, &out->at);
 	} else {
 		return false;
 	}
@@ -234,7 +249,8 @@ static bool one_source(struct profile_load *l, uint32_t node,
 			ok = profile_regex(l, kid, 0, fold, &out->strip);
 		} else if (!json_key_is(l->doc, kid, "fold")) {
 			profile_error(l, kid, "a source has one of json, "
-				      "xpath, header, and regex, strip, fold");
+				      "xpath, header, column, and regex, "
+				      "strip, fold");
 			ok = false;
 		}
 	}

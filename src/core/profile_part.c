@@ -1,3 +1,4 @@
+#include "core/csv.h"
 #include "core/profile.h"
 
 #include <stdlib.h>
@@ -310,7 +311,8 @@ bool profile_read_login(struct profile_load *l, uint32_t node, void *at)
 
 #define LEVEL(field) offsetof(struct item_level, field)
 
-/* Inside an item: a text is a pointer, or an XPath at a level of XPath. */
+/* Inside an item: a text is a pointer, or an XPath at a level of XPath, or a
+ * column at one of CSV. */
 static bool inside(struct profile_load *l, uint32_t node, bool xpath,
 		   struct sources *out)
 {
@@ -321,7 +323,9 @@ static bool inside(struct profile_load *l, uint32_t node, bool xpath,
 	sources_release(out);
 	out->v = s = xcalloc(1, sizeof(*s));
 	out->n = 1;
-	s->kind = xpath ? SOURCE_XPATH : SOURCE_JSON;
+	s->kind = l->csv ? SOURCE_COLUMN : xpath ? SOURCE_XPATH : SOURCE_JSON;
+	if (l->csv)
+		return profile_text(l, node, &s->at);
 	return xpath ? profile_xpath(l, node, &s->path) :
 		profile_pointer(l, node, &s->at);
 }
@@ -386,6 +390,7 @@ static bool levels(struct profile_load *l, uint32_t node, int depth,
 static const struct profile_member level_rows[] = {
 	{"json", already_read, 0},
 	{"xpath", already_read, 0},
+	{"csv", already_read, 0},
 	{"items", already_read, 0},
 	{"status", read_status, LEVEL(status)},
 	{"fold", profile_read_bool, LEVEL(fold)},
@@ -398,20 +403,71 @@ static const struct profile_member level_rows[] = {
 	{"message", read_message, LEVEL(message)},
 };
 
-static bool place(struct profile_load *l, uint32_t node,
+/* "csv": "," */
+static bool separator(struct profile_load *l, uint32_t node, char *out)
+{
+	char *text = NULL;
+	bool ok = profile_text(l, node, &text) && strlen(text) == 1 &&
+		csv_separator(text[0]);
+
+	if (ok)
+		*out = text[0];
+	else
+		profile_error(l, node, "\"csv\" is what stands between the "
+			      "columns: \",\", \";\", \"|\" or \"\\t\"");
+	free(text);
+	return ok;
+}
+
+static bool place(struct profile_load *l, uint32_t node, int depth,
 		  struct item_level *level)
 {
 	uint32_t json = json_get(l->doc, node, "json");
 	uint32_t xpath = json_get(l->doc, node, "xpath");
+	uint32_t csv = json_get(l->doc, node, "csv");
 
-	if ((json == JSON_NONE) == (xpath == JSON_NONE)) {
+	if ((json != JSON_NONE) + (xpath != JSON_NONE) +
+	    (csv != JSON_NONE) != 1) {
 		profile_error(l, node, "a level of items is found by \"json\": "
-			      "pointer (\"*\" = every element), or by "
-			      "\"xpath\"");
+			      "pointer (\"*\" = every element), by \"xpath\", "
+			      "or in the rows of \"csv\": separator");
 		return false;
 	}
-	return json != JSON_NONE ? profile_pointer(l, json, &level->at) :
-		profile_xpath(l, xpath, &level->path);
+	if (csv == JSON_NONE)
+		return json != JSON_NONE ?
+			profile_pointer(l, json, &level->at) :
+			profile_xpath(l, xpath, &level->path);
+	if (depth > 1 || json_get(l->doc, node, "items") != JSON_NONE) {
+		profile_error(l, node, "rows of \"csv\" stand alone: no level "
+			      "around them, none inside");
+		return false;
+	}
+	return separator(l, csv, &level->csv);
+}
+
+static void add_column(struct text_list *to, const char *name)
+{
+	if (text_list_has(to, span_of(name), false))
+		return;
+	to->v = xrealloc(to->v, (to->n + 1) * sizeof(*to->v));
+	to->v[to->n++] = xstrdup(name);
+}
+
+static void cond_columns(struct text_list *to, const struct cond *c)
+{
+	if (c->kind == COND_COLUMN)
+		add_column(to, c->at);
+	for (size_t i = 0; i < c->kids_n; i++)
+		cond_columns(to, &c->kids[i]);
+}
+
+/* What a level of CSV decides by. */
+static void level_columns(struct item_level *level)
+{
+	for (size_t i = 0; i < level->status.n; i++)
+		if (level->status.v[i].kind == SOURCE_COLUMN)
+			add_column(&level->columns, level->status.v[i].at);
+	cond_columns(&level->columns, &level->refused_if);
 }
 
 /* Exactly one way to tell a refused item from another. */
@@ -432,22 +488,34 @@ static bool level_sense(struct profile_load *l, uint32_t node,
 	}
 	if (cond)
 		level->by = ITEM_BY_COND;
-	return true;
+	if (level->csv)
+		level_columns(level);
+	if (!level->csv || level->columns.n)
+		return true;
+	/* Any text would do as such a log, an error page, too. */
+	profile_error(l, node, "a level of \"csv\" says by \"status\" or "
+		      "\"refused_if\" which columns decide");
+	return false;
 }
 
 static bool one_level(struct profile_load *l, uint32_t node, int depth,
 		      struct item_level *level)
 {
 	uint32_t inner;
+	bool ok;
 
 	level->line = json_line(l->doc, node);
 	if (!json_is(l->doc, node, JSON_OBJECT)) {
 		profile_error(l, node, "a level of items is an object");
 		return false;
 	}
-	if (!place(l, node, level) ||
-	    !profile_members(l, node, level_rows, ARRAY_SIZE(level_rows),
-			     level) || !level_sense(l, node, level))
+	if (!place(l, node, depth, level))
+		return false;
+	l->csv = level->csv != 0;
+	ok = profile_members(l, node, level_rows, ARRAY_SIZE(level_rows),
+			     level);
+	l->csv = false;
+	if (!ok || !level_sense(l, node, level))
 		return false;
 	inner = json_get(l->doc, node, "items");
 	if (inner == JSON_NONE)

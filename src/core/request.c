@@ -38,19 +38,21 @@ struct values {
 	const char *path;		/* with a leading slash */
 	const struct op *op;
 	const char *job_id, *request_id;
+	const char *result;		/* of a job, as its poll named it */
 };
 
 enum value {
-	VALUE_BASE_URL, VALUE_PATH, VALUE_REQUEST_ID, VALUE_JOB_ID, VALUE_OP_ID,
-	VALUE_KEY, VALUE_CORRELATION_ID, VALUE_STUDY, VALUE_SUBJECT,
-	VALUE_SITE, VALUE_EVENT, VALUE_EVENT_REPEAT, VALUE_FORM,
-	VALUE_FORM_REPEAT, VALUE_RECORD_KEY,
+	VALUE_BASE_URL, VALUE_PATH, VALUE_REQUEST_ID, VALUE_RESULT,
+	VALUE_JOB_ID, VALUE_OP_ID, VALUE_KEY, VALUE_CORRELATION_ID,
+	VALUE_STUDY, VALUE_SUBJECT, VALUE_SITE, VALUE_EVENT,
+	VALUE_EVENT_REPEAT, VALUE_FORM, VALUE_FORM_REPEAT, VALUE_RECORD_KEY,
 };
 
 static const struct span value_names[] = {
 	[VALUE_BASE_URL] = {"base_url", 8},
 	[VALUE_PATH] = {"path", 4},
 	[VALUE_REQUEST_ID] = {"request_id", 10},
+	[VALUE_RESULT] = {"result", 6},
 	[VALUE_JOB_ID] = {"job_id", 6},
 	[VALUE_OP_ID] = {"op_id", 5},
 	[VALUE_KEY] = {"key", 3},
@@ -78,6 +80,7 @@ static const char *value_of(const struct values *v, struct span name)
 	case VALUE_BASE_URL: return v->base_url;
 	case VALUE_PATH: return v->path;
 	case VALUE_REQUEST_ID: return v->request_id;
+	case VALUE_RESULT: return v->result;
 	case VALUE_JOB_ID: return v->job_id;
 	case VALUE_OP_ID: return op->op_id;
 	case VALUE_KEY: return op->idem_key;
@@ -149,7 +152,7 @@ static bool expand(const char *template, const struct values *v,
 bool request_text(const char *template, const struct op *op,
 		  struct span payload, struct buf *out, struct buf *error)
 {
-	struct values v = {NULL, op->path, op, NULL, NULL};
+	struct values v = {.path = op->path, .op = op};
 
 	for (const char *p = template; *p; p++) {
 		const char *end = *p == '{' ? strchr(p, '}') : NULL;
@@ -183,14 +186,21 @@ static bool needs_slash(const char *path)
 	return path[0] != '/' && path[0] != '?';
 }
 
+/* What a template may say of a job. */
+struct job_names {
+	const char *id, *result;
+};
+static const struct job_names no_job;
+
 static bool expand_address(const char *template, struct span base,
 			   const char *path, const struct op *op,
-			   const char *job_id, struct buf *url,
+			   const struct job_names *job, struct buf *url,
 			   struct buf *error)
 {
 	char *b = xstrndup(base.p, base.n);
 	struct buf full = BUF_INIT;
-	struct values v = {b, NULL, op, job_id, NULL};
+	struct values v = {.base_url = b, .op = op, .job_id = job->id,
+			   .result = job->result};
 	bool ok;
 
 	if (needs_slash(path))
@@ -218,8 +228,9 @@ static bool extends(struct span base, struct span url)
 
 /* Address of a template, within the origin of base_url. */
 static bool address(const struct endpoint_config *e, const char *template,
-		    const char *path, const struct op *op, const char *job_id,
-		    char **out, struct buf *error)
+		    const char *path, const struct op *op,
+		    const struct job_names *job, char **out,
+		    struct buf *error)
 {
 	struct span base = base_without_slash(e);
 	struct buf url = BUF_INIT;
@@ -234,7 +245,7 @@ static bool address(const struct endpoint_config *e, const char *template,
 			buf_addc(&url, '/');
 		buf_adds(&url, path);
 	} else {
-		ok = expand_address(template, base, path, op, job_id, &url,
+		ok = expand_address(template, base, path, op, job, &url,
 				    error);
 	}
 	/* Of what continues the base, which the configuration was asked about,
@@ -340,11 +351,12 @@ static bool trace_header(struct request *r, const struct op *op,
 
 static bool common_headers(struct request *r, const struct endpoint_config *e,
 			   const struct op *op, struct span token,
-			   const struct request_ids *ids, struct buf *error)
+			   const struct request_ids *ids,
+			   const struct header_list *own, struct buf *error)
 {
 	const struct profile *p = e->profile;
-	struct values v = {NULL, op ? op->path : NULL, op, NULL,
-			   ids->request_id};
+	struct values v = {.path = op ? op->path : NULL, .op = op,
+			   .request_id = ids->request_id};
 
 	if (token.n) {
 		buf_addspan(&r->headers, token);
@@ -362,6 +374,7 @@ static bool common_headers(struct request *r, const struct endpoint_config *e,
 			return false;
 	return header(r, "X-Request-ID", span_of(ids->request_id), error) &&
 		trace_header(r, op, ids, error) &&
+		(!own || template_headers(r, own, &v, error)) &&
 		template_headers(r, &p->headers, &v, error);
 }
 
@@ -369,7 +382,8 @@ static bool profile_headers(struct request *r, const struct profile *p,
 			    const struct op *op,
 			    const struct request_ids *ids, struct buf *error)
 {
-	struct values v = {NULL, op->path, op, NULL, ids->request_id};
+	struct values v = {.path = op->path, .op = op,
+			   .request_id = ids->request_id};
 
 	return template_headers(r, &p->send_headers, &v, error);
 }
@@ -377,7 +391,7 @@ static bool profile_headers(struct request *r, const struct profile *p,
 bool request_path(const struct profile *p, const struct op *op,
 		  struct buf *out, struct buf *error)
 {
-	struct values v = {NULL, NULL, op, NULL, NULL};
+	struct values v = {.op = op};
 
 	if (!p->path) {
 		buf_adds(error, "the line names no \"path\" and the profile "
@@ -401,9 +415,11 @@ static bool send_address(const struct endpoint_config *e, const struct op *op,
 	bool ok;
 
 	if (op->path)
-		return address(e, "{path}", op->path, op, NULL, out, error);
+		return address(e, "{path}", op->path, op, &no_job, out,
+			       error);
 	ok = request_path(e->profile, op, &path, error) &&
-		address(e, "{path}", buf_text(&path), op, NULL, out, error);
+		address(e, "{path}", buf_text(&path), op, &no_job, out,
+			error);
 	buf_release(&path);
 	return ok;
 }
@@ -464,7 +480,7 @@ bool request_send(struct request *r, const struct endpoint_config *e,
 	r->write = is_write(r->method);
 	r->body = payload;
 	ok = send_address(e, op, &r->url, error) &&
-		common_headers(r, e, op, token, ids, error) &&
+		common_headers(r, e, op, token, ids, NULL, error) &&
 		profile_headers(r, e->profile, op, ids, error);
 	if (!body_content_type(&e->profile->body, op, &built) && type)
 		buf_adds(&built, type);
@@ -530,7 +546,7 @@ static bool read_request(struct request *r, const struct endpoint_config *e,
 
 	r->method = xstrdup(method);
 	r->write = false;
-	if (!address(e, template, path, op, NULL, &first, error))
+	if (!address(e, template, path, op, &no_job, &first, error))
 		return false;
 	if (!next_page || !next_page[0]) {
 		r->url = first;
@@ -541,7 +557,7 @@ static bool read_request(struct request *r, const struct endpoint_config *e,
 		if (!ok)
 			return false;
 	}
-	return common_headers(r, e, op, token, ids, error) &&
+	return common_headers(r, e, op, token, ids, NULL, error) &&
 		read_body(r, body, op, ids->secret, error);
 }
 
@@ -608,9 +624,10 @@ bool request_log_in(struct request *r, const struct endpoint_config *e,
 	if (k->token_url)
 		r->url = xstrdup(k->token_url);
 	else
-		ok = address(e, login->url, NULL, NULL, NULL, &r->url, error);
+		ok = address(e, login->url, NULL, NULL, &no_job, &r->url,
+			     error);
 	ok = ok && common_headers(r, e, NULL, (struct span){NULL, 0}, ids,
-				  error);
+				  NULL, error);
 	if (ok && body_login_type(&login->body, &type)) {
 		body_login(&login->body, k->user, secret, body);
 		ok = header(r, "Content-Type", buf_span(&type), error);
@@ -622,7 +639,8 @@ bool request_log_in(struct request *r, const struct endpoint_config *e,
 
 /* A path's query belongs to the submission, not to the job's address. */
 static bool job_address(const struct endpoint_config *e, const struct op *op,
-			const char *job_id, char **out, struct buf *error)
+			const char *template, const struct job_names *job,
+			char **out, struct buf *error)
 {
 	struct buf path = BUF_INIT;
 	bool ok = true;
@@ -631,9 +649,37 @@ static bool job_address(const struct endpoint_config *e, const struct op *op,
 		buf_add(&path, op->path, strcspn(op->path, "?"));
 	else
 		ok = request_path(e->profile, op, &path, error);
-	ok = ok && address(e, e->profile->poll.url, buf_text(&path), op,
-			   job_id, out, error);
+	ok = ok && address(e, template, buf_text(&path), op, job, out, error);
 	buf_release(&path);
+	return ok;
+}
+
+static bool poll_address(const struct endpoint_config *e, const struct op *op,
+			 const char *job_id, const char *poll_url, char **out,
+			 struct buf *error)
+{
+	const struct profile *p = e->profile;
+	struct job_names job = {.id = job_id};
+	bool by_id = job_id && job_id[0] && p->poll.url;
+	char *sent_to = NULL;
+	bool ok = false;
+
+	if (poll_url && poll_url[0]) {
+		ok = send_address(e, op, &sent_to, error) &&
+			foreign(e, sent_to, poll_url, out, error);
+		free(sent_to);
+	}
+	/* Gateways let addresses of inner hosts through: the job has a name. */
+	if (!ok && by_id) {
+		buf_clear(error);
+		ok = job_address(e, op, p->poll.url, &job, out, error);
+	} else if (poll_url && poll_url[0]) {
+		/* said */
+	} else {
+		buf_adds(error, "the vendor gave neither a job id nor an "
+			 "address to ask");
+		ok = false;
+	}
 	return ok;
 }
 
@@ -642,28 +688,56 @@ bool request_poll(struct request *r, const struct endpoint_config *e,
 		  const char *poll_url, struct span token,
 		  const struct request_ids *ids, struct buf *error)
 {
-	const struct profile *p = e->profile;
-	bool by_id = job_id && job_id[0] && p->poll.url;
-	char *sent_to = NULL;
-	bool ok = false;
-
 	r->method = xstrdup("GET");
 	r->write = false;
-	if (poll_url && poll_url[0]) {
-		ok = send_address(e, op, &sent_to, error) &&
-			foreign(e, sent_to, poll_url, &r->url, error);
-		free(sent_to);
+	return poll_address(e, op, job_id, poll_url, &r->url, error) &&
+		common_headers(r, e, op, token, ids, NULL, error);
+}
+
+static const char *given(const char *text)
+{
+	return text && text[0] ? text : NULL;
+}
+
+/* An address is resolved against that of the poll that gave it. */
+static bool result_address(const struct endpoint_config *e,
+			   const struct op *op, const struct job_names *job,
+			   const char *poll_url, char **out,
+			   struct buf *error)
+{
+	const struct job_result *result = &e->profile->poll.result;
+	char *asked = NULL;
+	bool ok = false;
+
+	if (job->result && !result_named(result)) {
+		ok = poll_address(e, op, job->id, poll_url, &asked, error) &&
+			foreign(e, asked, job->result, out, error);
+		free(asked);
 	}
-	/* Gateways let addresses of inner hosts through: the job has a name. */
-	if (!ok && by_id) {
-		buf_clear(error);
-		ok = job_address(e, op, job_id, &r->url, error);
-	} else if (poll_url && poll_url[0]) {
-		/* said */
-	} else {
-		buf_adds(error, "the vendor gave neither a job id nor an "
-			 "address to ask");
-		ok = false;
+	if (ok)
+		return true;
+	if (!result->url) {
+		if (!job->result)
+			buf_adds(error, "the vendor did not name the job's "
+				 "result");
+		return false;
 	}
-	return ok && common_headers(r, e, op, token, ids, error);
+	buf_clear(error);
+	return job_address(e, op, result->url, job, out, error);
+}
+
+bool request_result(struct request *r, const struct endpoint_config *e,
+		    const struct op *op, const char *job_id,
+		    const char *poll_url, const char *named,
+		    struct span token, const struct request_ids *ids,
+		    struct buf *error)
+{
+	struct job_names job = {.id = given(job_id), .result = given(named)};
+
+	assert(e->profile->poll.result.present);
+	r->method = xstrdup("GET");
+	r->write = false;
+	return result_address(e, op, &job, poll_url, &r->url, error) &&
+		common_headers(r, e, op, token, ids,
+			       &e->profile->poll.result.headers, error);
 }

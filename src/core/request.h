@@ -54,6 +54,14 @@ bool request_poll(struct request *, const struct endpoint_config *,
 		  const struct op *, const char *job_id, const char *poll_url,
 		  struct span token, const struct request_ids *,
 		  struct buf *error);
+/* The result of a job that has ended. result: what the poll's answer named,
+ * an address (resolved against the poll's own) or a part of the profile's
+ * template; NULL or "": none. */
+bool request_result(struct request *, const struct endpoint_config *,
+		    const struct op *, const char *job_id,
+		    const char *poll_url, const char *result,
+		    struct span token, const struct request_ids *,
+		    struct buf *error);
 /* Probe by a read; false without error text when the profile has none. */
 bool request_health(struct request *, const struct endpoint_config *,
 		    struct span token, const struct request_ids *,

@@ -31,6 +31,7 @@ struct settle_in {
 	bool others_commit;		/* some other operation of the endpoint
 					 * committed since the last pace */
 	bool circuit_probe;		/* a failed probe uses no attempt */
+	bool result;			/* a poll that fetched a job's result */
 };
 
 /* What else has to be written, beside the operation itself. */
@@ -81,8 +82,9 @@ int64_t settle_lane(const struct op *, enum order_kind, int64_t first);
 void settle_restored(struct op *, const struct endpoint_config *,
 		     int64_t now_ms);
 
-/* The poll budget ran out after a last look, or open_wait is over. */
-void settle_budget_over(struct op *, int64_t now_ms);
+/* The poll budget ran out after a last look, or open_wait is over. `ended`:
+ * the job has, but its result was not to be had. */
+void settle_budget_over(struct op *, bool ended, int64_t now_ms);
 void settle_open_wait(struct op *, int64_t now_ms);
 /* Has it waited open_wait_ms for this circuit? Paused time does not count
  * (circuit_count); the answer is never early. */

@@ -44,10 +44,11 @@ void settle_restored(struct op *op, const struct endpoint_config *endpoint,
 	op_apply(op, EV_RESTORED, now_ms);
 }
 
-void settle_budget_over(struct op *op, int64_t now_ms)
+void settle_budget_over(struct op *op, bool ended, int64_t now_ms)
 {
 	op->flags |= OP_ACCEPTED;
-	at_rest(op, EV_BUDGET_OVER, REASON_BUDGET_OVER, now_ms);
+	at_rest(op, EV_BUDGET_OVER, ended ? REASON_NO_RESULT
+					  : REASON_BUDGET_OVER, now_ms);
 }
 
 void settle_open_wait(struct op *op, int64_t now_ms)

@@ -293,19 +293,37 @@ void settle_check(struct settling *s)
 		rule_apply(s, EV_CHECKED);
 }
 
+/* The vendor's floor for what is asked next: the job, or its result. */
+static int64_t poll_floor_ms(const struct settling *s)
+{
+	const struct profile *p = s->in->endpoint->profile;
+	bool result = s->in->result || s->verdict->job_stage;
+
+	return !p ? 0 : result ? p->poll.result.min_ms : p->poll.min_ms;
+}
+
+/* The first look at a result is due at once: the vendor said that the job has
+ * ended. */
+static int64_t poll_after_ms(const struct settling *s)
+{
+	int64_t told = s->verdict->retry_after_ms, floor = poll_floor_ms(s);
+
+	if (!s->verdict->job_stage)
+		return poll_wait_ms(&s->in->endpoint->poll, s->op->polls + 1,
+				    floor, told);
+	if (told >= 0 && told < 1000)
+		told = 1000;
+	return told > floor ? told : floor;
+}
+
 static void poll_later(struct settling *s, enum op_event event)
 {
-	const struct endpoint_config *endpoint = s->in->endpoint;
-	const struct profile *profile = endpoint ? endpoint->profile : NULL;
 	struct op *op = s->op;
-	int64_t wait = 0;
+	int64_t wait;
 
 	op->polls++;
 	op->next = NEXT_POLL;
-	if (endpoint)
-		wait = poll_wait_ms(&endpoint->poll, op->polls + 1,
-				    profile ? profile->poll.min_ms : 0,
-				    s->verdict->retry_after_ms);
+	wait = s->in->endpoint ? poll_after_ms(s) : 0;
 	rule_due(op, add_ms(s->in->now_ms, wait), s->in->now_ms);
 	rule_apply(s, event);
 }

@@ -33,6 +33,18 @@ static const char *const halt_words[] = {
 #undef X
 };
 
+static const char *const stage_names[] = {
+#define X(sym, name, words) name,
+	JOB_STAGES(X)
+#undef X
+};
+
+static const char *const stage_words[] = {
+#define X(sym, name, words) words,
+	JOB_STAGES(X)
+#undef X
+};
+
 _Static_assert(ARRAY_SIZE(kind_names) == ATTEMPT_KIND_COUNT, "kinds");
 _Static_assert(ARRAY_SIZE(transport_names) == TRANSPORT_COUNT, "transports");
 _Static_assert(ARRAY_SIZE(layer_names) == LAYER_COUNT, "layers");
@@ -44,6 +56,7 @@ void verdict_init(struct verdict_out *v)
 	v->reason = REASON_NONE;
 	v->halt = HALT_NONE;
 	v->layer = LAYER_NONE;
+	v->job_stage = JOB_WATCHED;
 	v->matched = v->not_done = v->paces_endpoint = v->complete = false;
 	v->retry_after_ms = -1;
 	v->items_refused = v->items_total = 0;
@@ -105,6 +118,29 @@ bool halt_reason_parse(struct span name, enum halt_reason *out)
 	for (size_t i = 0; i < HALT_REASON_COUNT; i++) {
 		if (span_is(name, halt_names[i])) {
 			*out = (enum halt_reason)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *job_stage_name(enum job_stage stage)
+{
+	assert(stage < JOB_STAGE_COUNT);
+	return stage_names[stage];
+}
+
+const char *job_stage_words(enum job_stage stage)
+{
+	assert(stage < JOB_STAGE_COUNT);
+	return stage_words[stage];
+}
+
+bool job_stage_parse(struct span name, enum job_stage *out)
+{
+	for (size_t i = 0; i < JOB_STAGE_COUNT; i++) {
+		if (span_is(name, stage_names[i])) {
+			*out = (enum job_stage)i;
 			return true;
 		}
 	}

@@ -68,6 +68,28 @@ enum verdict {
 };
 const char *verdict_name(enum verdict);
 
+/*
+ * How far the vendor's job is. From DONE on it has ended, its answer told no
+ * outcomes, and its result is fetched from an address of its own. Stored as
+ * numbers: new ones go last.
+ */
+#define JOB_STAGES(X) \
+	X(WATCHED, "watched", "the job is watched") \
+	X(DONE, "done", "job done, result to be fetched") \
+	X(PARTLY, "partial", \
+	  "job ended with refusals, result to be fetched") \
+	X(FAILED, "failed", "job failed, result to be fetched")
+
+enum job_stage {
+#define X(sym, name, words) JOB_##sym,
+	JOB_STAGES(X)
+#undef X
+	JOB_STAGE_COUNT
+};
+const char *job_stage_name(enum job_stage);
+const char *job_stage_words(enum job_stage);
+bool job_stage_parse(struct span, enum job_stage *out);
+
 /* Why an endpoint stops (closed list; shown, audited). */
 #define HALT_REASONS(X) \
 	X(NONE, "", "") \
@@ -119,8 +141,12 @@ struct verdict_out {
 					 * past: backoff, floor of 1 s */
 	bool paces_endpoint;		/* the wait binds the whole endpoint */
 	char job_id[LIMIT_ID_BYTES + 1];
+	enum job_stage job_stage;	/* other than WATCHED: this poll (STILL)
+					 * said that the job has ended, and its
+					 * result is to be fetched */
 	char poll_url[LIMIT_URL_BYTES];	/* as given by the vendor; resolved
-					 * and checked by request.h */
+					 * and checked by request.h. With a
+					 * job_stage: what names its result */
 	char vendor_id[129];		/* correlation or record id */
 	char word[64];			/* status word as seen, escaped */
 	char code[64];			/* vendor's error code, escaped */

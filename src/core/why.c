@@ -154,7 +154,8 @@ static void waiting_why(const struct why_in *in, struct buf *out)
 
 static void polling_why(const struct why_in *in, struct buf *out)
 {
-	buf_adds(out, "the vendor works on it");
+	buf_adds(out, in->job_stage ? job_stage_words(in->job_stage)
+				    : "the vendor works on it");
 	if (in->job_word && in->job_word[0]) {
 		buf_adds(out, " (");
 		add_words(in->job_word, out);
@@ -164,10 +165,10 @@ static void polling_why(const struct why_in *in, struct buf *out)
 	if (endpoint_why(in, out) || pressure_why(in, out))
 		return;
 	if (in->op->due_at_ms <= in->now_ms) {
-		buf_adds(out, "looks now");
+		buf_adds(out, in->job_stage ? "fetches it now" : "looks now");
 		return;
 	}
-	buf_adds(out, "looks again ");
+	buf_adds(out, in->job_stage ? "fetches it " : "looks again ");
 	add_time(in, in->op->due_at_ms, true, out);
 }
 

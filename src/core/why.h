@@ -7,6 +7,7 @@
 
 #include "core/circuit.h"
 #include "core/op.h"
+#include "core/verdict.h"
 
 struct why_in {
 	const struct op *op;
@@ -23,6 +24,7 @@ struct why_in {
 	const char *behind;		/* op_id it waits behind, or NULL */
 	const char *behind_what;	/* "same subject", "same record" */
 	const char *job_word;		/* polling: last word */
+	enum job_stage job_stage;	/* polling: ended, its result is due? */
 	int64_t now_ms;
 	int utc_offset_min;
 };

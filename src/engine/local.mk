@@ -71,6 +71,14 @@ tests_test_step_SOURCES = tests/test_step.c tests/step_sim.c tests/step_sim.h \
 tests_test_step_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_step_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
+check_PROGRAMS += tests/test_step_result
+TESTS += tests/test_step_result
+tests_test_step_result_SOURCES = tests/test_step_result.c tests/step_sim.c \
+	tests/step_sim.h tests/step_sim_priv.h tests/step_vendor.c
+tests_test_step_result_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_step_result_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_step_result_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)
 check_PROGRAMS += tests/test_committer
 TESTS += tests/test_committer
 tests_test_committer_SOURCES = tests/test_committer.c tests/step_sim.c tests/step_sim.h \

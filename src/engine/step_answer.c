@@ -22,6 +22,14 @@ void answer_classify_in(struct engine_world *w, struct place *p,
 	in->scratch = &w->scratch;
 }
 
+/* Conditions may count what was sent. */
+static struct span sent_payload(const struct profile *p,
+				const struct intent *in, struct buf *scratch)
+{
+	return body_payload(&p->body, &in->op, buf_span(&in->payload),
+			    scratch);
+}
+
 static void classify(struct engine_world *w, struct place *p,
 		     const struct transfer *t, const struct answer *a,
 		     struct verdict_out *v)
@@ -32,12 +40,18 @@ static void classify(struct engine_world *w, struct place *p,
 	answer_classify_in(w, p, t, &in);
 	switch (t->kind) {
 	case ATTEMPT_SEND:
-		in.payload = body_payload(&in.profile->body, &t->intent->op,
-					  buf_span(&t->intent->payload),
-					  &payload);
+		in.payload = sent_payload(in.profile, t->intent, &payload);
 		classify_send(&in, a, v);
 		break;
 	case ATTEMPT_POLL:
+		if (poll_fetches(&t->intent->poll, in.profile)) {
+			in.payload = sent_payload(in.profile, t->intent,
+						  &payload);
+			classify_result(&in, a, t->intent->poll.stage,
+					w->now.utc_ms -
+					t->intent->poll.stage_ms, v);
+			break;
+		}
 		classify_poll(&in, a, t->intent->poll.seen,
 			      w->now.utc_ms - t->intent->poll.began_ms, v);
 		break;
@@ -119,6 +133,8 @@ static void emit(struct engine_world *w, struct place *p,
 	o->may_have_happened = a->first_byte_left;
 	o->probe = t->probe;
 	o->seen_non_404 = a->status != 0 && a->status != 404;
+	o->result = t->kind == ATTEMPT_POLL &&
+		    poll_fetches(&t->intent->poll, p->config->profile);
 	o->engine_started_ms = w->started_ms;
 	o->control_found = p->state.control_found;
 	o->others_commit = others;

@@ -198,6 +198,11 @@ bool send_build(struct engine_world *w, struct transfer *t,
 		return request_look_up(&t->request, p->config, &in->op,
 				       next_page, token, &ids, error);
 	case ATTEMPT_POLL:
+		if (poll_fetches(&in->poll, p->config->profile))
+			return request_result(&t->request, p->config, &in->op,
+					      in->poll.job_id, in->poll.url,
+					      in->poll.result_url, token,
+					      &ids, error);
 		return request_poll(&t->request, p->config, &in->op,
 				    in->poll.job_id, in->poll.url, token,
 				    &ids, error);

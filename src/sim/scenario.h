@@ -13,7 +13,10 @@
  * first_request), keys (true), forget_keys_ms (0 = never), list_lag_ms,
  * page_items (0 = all on one page), delay_ms, keep_payloads,
  * auth (none | oauth2 | basic | session | form_token; the last two where the
- * vendor has them), oauth2, rules.
+ * vendor has them), oauth2, results (job: outcomes in the job's own answer |
+ * json | csv: a job says only that it is through, the outcomes are at a second
+ * address: of generic-rest, whose path ends in result, and of fhir-r4, a
+ * Binary, which knows json alone), rules.
  *
  * Fields of oauth2, which hold for the other ways in as well (user, password,
  * token): client_id, client_secret, expires_in (a number, or any
@@ -137,12 +140,15 @@ enum sim_auth {
 	SIM_AUTH_FORM_TOKEN
 };
 
+enum sim_results { SIM_RESULTS_JOB, SIM_RESULTS_JSON, SIM_RESULTS_CSV };
+
 struct scenario {
 	char name[SIM_TEXT], title[SIM_TEXT], profile[SIM_TEXT];
 	uint64_t seed;
 	bool clock_first_request;
 	bool keys, keep_payloads;
 	enum sim_auth auth;
+	enum sim_results results;
 	int64_t forget_keys_ms, list_lag_ms, page_items, delay_ms;
 	struct sim_oauth oauth;
 	struct sim_rule *rule;		/* owned */

@@ -504,7 +504,7 @@ static const struct field scenario_fields[] = {
 	INT(scenario, "page_items", page_items, 0, 1000000),
 	INT(scenario, "delay_ms", delay_ms, 0, MS_MAX),
 	OTHER("profile"), OTHER("seed"), OTHER("clock"), OTHER("auth"),
-	OTHER("oauth2"), OTHER("rules"), OTHER("about"),
+	OTHER("oauth2"), OTHER("results"), OTHER("rules"), OTHER("about"),
 	{0}
 };
 
@@ -514,6 +514,7 @@ static void read_scenario(struct reader *r, struct scenario *s)
 	static const char *const auths[] = {
 		"none", "oauth2", "basic", "session", "form_token", NULL
 	};
+	static const char *const results[] = {"job", "json", "csv", NULL};
 	const char *profiles[16] = {NULL};
 	int64_t seed;
 	uint32_t node;
@@ -537,6 +538,10 @@ static void read_scenario(struct reader *r, struct scenario *s)
 	if (node != JSON_NONE &&
 	    (w = read_word(r, node, "auth", auths)) >= 0)
 		s->auth = (enum sim_auth)w;
+	node = json_get(&r->doc, 0, "results");
+	if (node != JSON_NONE &&
+	    (w = read_word(r, node, "results", results)) >= 0)
+		s->results = (enum sim_results)w;
 	node = json_get(&r->doc, 0, "seed");
 	if (node != JSON_NONE &&
 	    read_int(r, node, "seed", 0, INT64_MAX, &seed))

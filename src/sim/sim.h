@@ -71,6 +71,7 @@ struct sim_facts {
 	bool insert, update;		/* TransactionTypes in it */
 	bool again;			/* nothing new: it was there */
 	bool early;			/* a poll before its time */
+	bool result;			/* a poll of a job's result */
 	uint32_t items, refused;	/* sent; not to be taken */
 };
 

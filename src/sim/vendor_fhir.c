@@ -6,7 +6,10 @@
  *        there, or 412 where there are several
  *   POST {base}        a Bundle: 200 batch-response, entry by entry; later,
  *        where Prefer: respond-async asks for it: 202, Content-Location
- *   GET  {base}/jobs/JOB   202 with X-Progress, then 200 batch-response
+ *   GET  {base}/jobs/JOB   202 with X-Progress, then 200 batch-response; or,
+ *        where the scenario's `results` says so, as Medplum does it: 200 an
+ *        AsyncJob that names a Binary
+ *   GET  {base}/Binary/JOB the batch-response then
  *   GET  {base}/TYPE?identifier=SYSTEM|VALUE   Bundle searchset
  *   GET  {base}/metadata
  *
@@ -69,6 +72,22 @@ static enum sim_kind kind(struct sim *sim, const struct sim_request *q)
 	if (span_starts(last, "job-") || span_starts(last, "rec-"))
 		return SIM_POLL;
 	return wanted(sim, q).n ? SIM_LOOK_UP : SIM_LIST;
+}
+
+static uint32_t polled(struct sim *sim, const struct sim_request *q)
+{
+	uint32_t record = ledger_record_named(&sim->ledger,
+					      vendor_last_part(q->path));
+	struct span last = vendor_last_part(q->path);
+	bool result = vendor_ends((struct span){q->path.p, q->path.n - last.n},
+				  "/Binary/");
+
+	sim->facts.result = result;
+	if (result && (sim->scenario.results == SIM_RESULTS_JOB || !record ||
+		       ledger_record_at(&sim->ledger, record)->state ==
+		       SIM_RUNNING))
+		return 0;
+	return record;
 }
 
 static bool is_bundle(const struct sim *sim)
@@ -353,7 +372,16 @@ static void job(struct sim *sim, uint32_t record, struct sim_answer *a)
 		return;
 	}
 	a->status = 200;
-	batch(sim, record, &a->body);
+	if (sim->facts.result || sim->scenario.results == SIM_RESULTS_JOB) {
+		batch(sim, record, &a->body);
+		return;
+	}
+	buf_adds(&a->body, "{\"resourceType\":\"AsyncJob\",\"status\":"
+		 "\"completed\",\"output\":{\"resourceType\":\"Parameters\","
+		 "\"parameter\":[{\"name\":\"results\",\"valueReference\":{"
+		 "\"reference\":\"Binary/");
+	vendor_id(record, true, &a->body);
+	buf_adds(&a->body, "\"}}]}}");
 }
 
 static void item(const struct sim *sim, uint32_t record, bool payload,
@@ -439,6 +467,7 @@ const struct sim_vendor sim_fhir = {
 	.kind = kind,
 	.read = read,
 	.wanted = wanted,
+	.polled = polled,
 	.queues = queues,
 	.judge = judge,
 	.stored = stored,

@@ -77,26 +77,109 @@ static void stored(struct sim *sim, const struct sim_request *q,
 	buf_addc(&a->body, '}');
 }
 
-static const char *job_word(const struct sim_record *r)
+#define RESULT "/result"
+
+static struct span job_path(const struct sim_request *q)
+{
+	size_t n = q->path.n;
+
+	if (vendor_ends(q->path, RESULT))
+		n -= strlen(RESULT);
+	return (struct span){q->path.p, n};
+}
+
+static enum sim_kind kind(struct sim *sim, const struct sim_request *q)
+{
+	struct span last = vendor_last_part(job_path(q));
+
+	(void)sim;
+	if (!span_is(q->method, "GET") && !span_is(q->method, "HEAD"))
+		return SIM_SEND;
+	if (span_starts(last, "rec-") || span_starts(last, "job-"))
+		return SIM_POLL;
+	return q->q_op_id.n ? SIM_LOOK_UP : SIM_LIST;
+}
+
+static uint32_t polled(struct sim *sim, const struct sim_request *q)
+{
+	struct span id = vendor_last_part(job_path(q));
+	uint32_t record = ledger_record_named(&sim->ledger, id);
+	bool result = job_path(q).n != q->path.n;
+
+	sim->facts.result = result;
+	if (result && (sim->scenario.results == SIM_RESULTS_JOB || !record ||
+		       ledger_record_at(&sim->ledger, record)->state ==
+		       SIM_RUNNING))
+		return 0;
+	return record;
+}
+
+static bool told_elsewhere(const struct sim *sim)
+{
+	return sim->scenario.results != SIM_RESULTS_JOB;
+}
+
+static const char *job_word(const struct sim *sim, const struct sim_record *r)
 {
 	if (r->state == SIM_RUNNING)
 		return "processing";
 	if (r->word)
 		return r->word;
-	return r->state == SIM_JOB_FAILED ? "failed" : "completed";
+	return r->state == SIM_JOB_FAILED && !told_elsewhere(sim) ?
+		"failed" : "completed";
+}
+
+/* What became of three items: the second alone is refused in part. */
+static void result(struct sim *sim, uint32_t record, struct sim_answer *a)
+{
+	static const char *const items[] = {"SYSBP", "DIABP", "PULSE"};
+	enum sim_state state = ledger_record_at(&sim->ledger, record)->state;
+	bool csv = sim->scenario.results == SIM_RESULTS_CSV;
+
+	a->status = 200;
+	a->content_type = csv ? "text/csv; charset=utf-8" : "application/json";
+	buf_adds(&a->body, csv ? "\xef\xbb\xbfItem,Outcome,Code,Message\r\n" :
+		 "{\"results\":[");
+	for (size_t i = 0; i < ARRAY_SIZE(items); i++) {
+		bool bad = state == SIM_JOB_FAILED ||
+			(state == SIM_JOB_PARTIAL && i == 1);
+
+		buf_addf(&a->body, csv ? "%s%s,%s,%s,\"%s\"\r\n" :
+			 "%s{\"item\":\"%s\",\"outcome\":\"%s\","
+			 "\"code\":\"%s\",\"message\":\"%s\"}",
+			 csv || !i ? "" : ",", items[i],
+			 bad ? "Failed" : "Inserted", bad ? "range" : "",
+			 bad ? "The value is out of range, or so" : "");
+	}
+	buf_adds(&a->body, csv ? "\r\n" : "]}");
+}
+
+/* The end of a job that tells no more. */
+static void through(uint32_t record, struct buf *out)
+{
+	buf_adds(out, ",\"result_url\":\"");
+	vendor_id(record, true, out);
+	buf_adds(out, RESULT "\"");
 }
 
 static void job(struct sim *sim, uint32_t record, struct sim_answer *a)
 {
 	const struct sim_record *r = ledger_record_at(&sim->ledger, record);
 
+	if (sim->facts.result) {
+		result(sim, record, a);
+		return;
+	}
 	a->status = 200;
 	a->content_type = "application/json";
 	buf_adds(&a->body, "{\"job_id\":\"");
 	vendor_id(record, true, &a->body);
 	buf_adds(&a->body, "\",");
-	vendor_member(&a->body, "status", job_word(r));
-	if (r->state == SIM_COMMITTED) {
+	vendor_member(&a->body, "status", job_word(sim, r));
+	if (told_elsewhere(sim)) {
+		if (r->state != SIM_RUNNING)
+			through(record, &a->body);
+	} else if (r->state == SIM_COMMITTED) {
 		buf_adds(&a->body, ",\"id\":\"");
 		vendor_id(record, false, &a->body);
 		buf_addc(&a->body, '"');
@@ -142,6 +225,8 @@ static void item(const struct sim *sim, uint32_t record, bool payload,
 const struct sim_vendor sim_generic = {
 	.name = "generic-rest",
 	.dedupes = true,
+	.kind = kind,
+	.polled = polled,
 	.stored = stored,
 	.job = job,
 	.item = item

@@ -185,7 +185,8 @@ class Big:
                  " 0, 'wait', :now - i * 100 FROM c", n=64, op0=self.op0,
                  dead=self.args.dead, rest=self.args.rejected, now=self.now)
         self.run("polls", "INSERT INTO poll SELECT op, 'job-' || op, NULL,"
-                 " 'running', 3, 1, created_at_ms, 300000, created_at_ms, 0"
+                 " 'running', 3, 1, created_at_ms, 300000, created_at_ms, 0,"
+                 " 0, 0, NULL"
                  " FROM operation WHERE state > 1 AND state <> 6"
                  " AND (state = 4 OR state = 5)")
         self.run("gauges", NUMBERS +

@@ -1,8 +1,8 @@
 /*
- * An answer as any bytes: a letter for the kind (send, poll, look-up of JSON
- * or of XML, probe, token, log-in), a status, two letters for the transport,
- * header lines, an empty line, the body. Read under the general profiles, and
- * under one that uses every word of the language.
+ * An answer as any bytes: a letter for the kind (send, poll, result of a job,
+ * look-up of JSON or of XML, probe, token, log-in), a status, two letters for
+ * the transport, header lines, an empty line, the body. Read under the general
+ * profiles, and under one that uses every word of the language.
  */
 #include <string.h>
 #include <strings.h>
@@ -150,6 +150,9 @@ static void classify(const struct profile *p, char kind,
 	}
 	if (kind == 'p')
 		classify_poll(&in, a, a->body.n % 2, 0, &v);
+	else if (kind == 'r' && p->poll.result.present)
+		classify_result(&in, a, (enum job_stage)(1 + a->body.n % 3),
+				(int64_t)a->body.n * 1000, &v);
 	else if (kind == 'l')
 		lookup_read(&in, "OP1", a->body.n % 2 ? a->body :
 			    SPAN("{\"a\":{\"b\":[1,2]}}"), "00", a, &state,
@@ -162,6 +165,7 @@ static void classify(const struct profile *p, char kind,
 		classify_probe(&in, a, &v);
 	else
 		classify_send(&in, a, &v);
+	PROMISE(!v.job_stage || (kind == 'p' && v.verdict == VERDICT_STILL));
 	verdict_check(a, &v, strcmp(p->name, "language") != 0);
 	resolve(&v);
 }

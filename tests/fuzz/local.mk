@@ -39,6 +39,22 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/time/seconds \
 	tests/fuzz/corpus/time/utc
 
+EXTRA_DIST += \
+	tests/fuzz/corpus/csv/bom \
+	tests/fuzz/corpus/csv/cut \
+	tests/fuzz/corpus/csv/log \
+	tests/fuzz/corpus/csv/odd \
+	tests/fuzz/corpus/csv/quotes \
+	tests/fuzz/corpus/csv/tabs
+
+check_PROGRAMS += tests/fuzz/replay_csv
+TESTS += tests/fuzz/replay_csv
+tests_fuzz_replay_csv_SOURCES = tests/fuzz/fuzz_csv.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_csv_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/csv"'
+tests_fuzz_replay_csv_LDADD = $(CORE_LIBS)
+
 check_PROGRAMS += tests/fuzz/replay_json
 TESTS += tests/fuzz/replay_json
 tests_fuzz_replay_json_SOURCES = tests/fuzz/fuzz_json.c \
@@ -90,6 +106,9 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/answer/looked \
 	tests/fuzz/corpus/answer/polled \
 	tests/fuzz/corpus/answer/queued \
+	tests/fuzz/corpus/answer/result \
+	tests/fuzz/corpus/answer/result-json \
+	tests/fuzz/corpus/answer/result-named \
 	tests/fuzz/corpus/answer/scope \
 	tests/fuzz/corpus/answer/throttled \
 	tests/fuzz/corpus/answer/timeout \
@@ -189,6 +208,12 @@ tests_fuzz_fuzz_answer_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_fuzz_fuzz_answer_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_answer_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_answer_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
+
+check_PROGRAMS += tests/fuzz/fuzz_csv
+tests_fuzz_fuzz_csv_SOURCES = tests/fuzz/fuzz_csv.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_csv_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_csv_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
 
 check_PROGRAMS += tests/fuzz/fuzz_xml
 tests_fuzz_fuzz_xml_SOURCES = tests/fuzz/fuzz_xml.c tests/fuzz/fuzz.h

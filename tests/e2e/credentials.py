@@ -226,10 +226,10 @@ def one_record_brings_one_halt():
             h.endpoint("edc", v, order="form", max_in_flight=1,
                        credential=ways_in(h, v)[kind])
             who = h.operator()
-            submit(h, lines(3) + line("BAD", '{"A": "bad"}') + lines(3, 3))
+            submit(h, line("BAD", '{"A": "bad"}'))
             engine = h.start("run")
             wait_for("the halt", lambda: end_of(h)["halted"])
-            submit(h, lines(2, 6))
+            submit(h, lines(8))
             if again:
                 engine.terminate()
                 engine.wait()

@@ -337,6 +337,67 @@ def every_refusal_of_a_log_in_has_its_halt():
             expect(len(door.log_ins) == 2, code, len(door.log_ins))
 
 
+# The recipes of share/profiles/README.md: what OAuth2 asks of others.
+OAUTH = {
+    "request": "POST {base_url}/oauth/token",
+    "session": {"json": "/access_token"}, "lifetime_s": {"json": "/expires_in"},
+    "header": "Authorization", "value": "Bearer {session}",
+    "failed": {"json": "/error", "in": [
+        "invalid_client", "invalid_grant", "unauthorized_client"]}}
+AS_JSON = {"kind": "json_string", "fields": {
+    "grant_type": "client_credentials", "client_id": "{user}",
+    "client_secret": "{secret}"}}
+AS_PASSWORD = {"kind": "form", "fields": {
+    "grant_type": "password", "client_id": "edcsync", "username": "{user}",
+    "password": "{secret}"}}
+
+
+def token_requests_of_other_shapes():
+    """A JSON body, or the password grant: a log-in by session that ends in a
+    bearer token. 401 is one token more, a refusal one halt."""
+    for body, kind, sent in (
+            (AS_JSON, "application/json",
+             {"grant_type": "client_credentials", "client_id": "me@x",
+              "client_secret": SECRET}),
+            (AS_PASSWORD, "application/x-www-form-urlencoded",
+             {"grant_type": "password", "client_id": "edcsync",
+              "username": "me@x", "password": SECRET})):
+        for refuses in (False, True):
+            asked = []
+
+            def script(r):
+                if r.target != "/oauth/token":
+                    good = r.headers["authorization"] == "Bearer T2"
+                    return done(r) if good else answer(401, {})
+                expect(r.headers["content-type"] == kind, r.headers)
+                asked.append(json.loads(r.body) if kind.endswith("json")
+                             else fields(r))
+                if refuses:
+                    return answer(400, {"error": "invalid_grant",
+                                        "error_description": SECRET})
+                return answer(200, {"access_token": "T%d" % len(asked),
+                                    "token_type": "Bearer",
+                                    "expires_in": 3600})
+            what = dict(VAULT, profile="oauth", login=dict(OAUTH, body=body),
+                        code={"json": "/error"})
+            with House() as h:
+                v = h.vendor(script)
+                h.endpoint("edc", v, profile=profile(h, what), order="form",
+                           max_in_flight=1, credential={
+                               "kind": "session_login", "user": "me@x",
+                               "password_file": h.secret("pw", SECRET)})
+                submit(h, lines(4))
+                ran = run(h, codes=(0, 1))
+                expect(asked == [sent] * (1 if refuses else 2), asked)
+                if refuses:
+                    expect(end_of(h)["halt_reason"] == "credentials_refused",
+                           end_of(h))
+                    expect(h.states() == {"queued": 4}, h.states())
+                else:
+                    expect(h.states() == {"committed": 4}, h.states())
+                no_secret(h, ran.stdout + ran.stderr)
+
+
 def another_vault_gets_nothing():
     with House() as h:
         door = Door(done, vault=8)
@@ -599,6 +660,7 @@ if __name__ == "__main__":
          id_and_secret_go_where_they_are_told,
          expired_sessions_are_one_log_in,
          every_refusal_of_a_log_in_has_its_halt,
+         token_requests_of_other_shapes,
          another_vault_gets_nothing,
          log_ins_have_a_limit_of_their_own,
          two_stores_share_an_account,

@@ -17,7 +17,8 @@
 #define MINUTE 60000
 #define EPOCH INT64_C(1796000000000)
 
-#define VAULT "{\"profile\": \"vault\", \"version\": 1, " \
+#define VAULT VAULT_WITH("")
+#define VAULT_WITH(more) "{\"profile\": \"vault\", \"version\": 1, " \
 	"\"send\": {\"content_type\": \"application/json\", \"path\": " \
 	"\"/x\"}, \"code\": {\"json\": \"/errors/0/type\"}, " \
 	"\"health\": {\"request\": \"GET {base_url}/me\"}, " \
@@ -34,7 +35,7 @@
 	"\"USER_LOCKED_OUT\"}, " \
 	"\"throttled\": {\"json\": \"/errors/*/type\", \"is\": " \
 	"\"API_LIMIT_EXCEEDED\"}, " \
-	"\"lifetime_ms\": 7200000, \"idle_ms\": 1200000, \"per_minute\": 3}}"
+	"\"lifetime_ms\": 7200000, \"idle_ms\": 1200000, \"per_minute\": 3" more "}}"
 #define REDCAP "{\"profile\": \"redcap\", \"version\": 1, " \
 	"\"send\": {\"path\": \"/api/\", \"body\": {\"kind\": \"form\", " \
 	"\"fields\": {\"token\": \"{secret}\", \"content\": \"record\", " \

@@ -39,6 +39,44 @@ static void sixty_four_expired_sessions_are_one_log_in(void **state)
 	close_scene();
 }
 
+/* Every answer brings the session that the next request has to carry; it is
+ * the same log-in all the while. */
+#define ROTATES VAULT_WITH(", \"renewed\": [{\"header\": \"X-Next\"}, " \
+	"{\"json\": \"/next\"}]")
+
+static void a_session_may_change_with_every_answer(void **state)
+{
+	(void)state;
+	open_scene(ROTATES, SESSION);
+	assert_int_equal(s.config->endpoint[0].max_in_flight, 1);
+	assert_int_equal(s.config->endpoint[0].credential.share, SHARE_OFF);
+	for (int i = 1; i <= 4; i++)
+		send(i);
+	let_in("A");
+	assert_int_equal(s.sends, 1);		/* one after the other */
+	sent_under("A");
+	answer(last(false), 200, "{\"id\": \"1\", \"next\": \"B\"}");
+	assert_int_equal(s.sends, 2);
+	sent_under("B");
+	answer(last(false), 422, "{\"error\": \"x\", \"next\": \"C\"}");
+	sent_under("C");
+	/* One that tells none, or nothing fit for a header. */
+	answer(last(false), 200, "{\"id\": \"3\", \"next\": \"no good\"}");
+	sent_under("C");
+	assert_int_equal(s.log_ins, 1);
+	/* It was lost: refused, and logged in anew; nobody is blamed. */
+	answer(last(false), 401, "{\"next\": \"D\"}");
+	assert_int_equal(s.verdict[4], VERDICT_REFRESH);
+	send(4);
+	assert_int_equal(s.log_ins, 2);
+	let_in("E");
+	sent_under("E");
+	answer(last(false), 200, DONE);
+	assert_int_equal(s.verdict[4], VERDICT_COMMIT);
+	assert_int_equal(halted(), HALT_NONE);
+	close_scene();
+}
+
 /* News of an old session leave the new one alone. */
 static void a_late_refusal_spoils_nothing(void **state)
 {
@@ -378,6 +416,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sixty_four_expired_sessions_are_one_log_in),
+		cmocka_unit_test(a_session_may_change_with_every_answer),
 		cmocka_unit_test(a_late_refusal_spoils_nothing),
 		cmocka_unit_test(a_fresh_session_refused_halts),
 		cmocka_unit_test(a_session_that_ends_early_rejects_nobody),

@@ -1,6 +1,7 @@
 #include "core/body.h"
 #include "core/config_table.h"
 #include "core/hash.h"
+#include "core/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,10 @@ bool config_bind(struct config *config, size_t endpoint,
 	    !natural_covers(profile, profile->method))
 		warn_not_natural(config, e, findings);
 	ok = bind_credential(config, e, profile, findings);
+	if (session_renews(e)) {	/* one after the other, by one */
+		e->max_in_flight = 1;
+		e->credential.share = SHARE_OFF;
+	}
 	if (profile->modes[e->idempotency])
 		return ok;
 	modes_text(profile, &modes);

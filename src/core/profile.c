@@ -108,6 +108,7 @@ void login_release(struct login *login)
 	free(login->value);
 	body_template_release(&login->body);
 	sources_release(&login->session);
+	sources_release(&login->renewed);
 	sources_release(&login->account);
 	sources_release(&login->lifetime_s);
 	cond_free(login->ok);

@@ -208,6 +208,8 @@ struct login {
 	struct cond *locked, *failed;	/* halts, or NULL */
 	struct cond *password;		/* halts: it has to be changed */
 	struct cond *throttled;		/* waits; again and again, halts */
+	struct sources renewed;		/* in every answer: the session that
+					 * the next request carries */
 	struct sources account;		/* where we got in; compared with the
 					 * endpoint's credential.account */
 	struct sources lifetime_s;

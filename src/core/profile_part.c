@@ -278,6 +278,7 @@ bool profile_read_login(struct profile_load *l, uint32_t node, void *at)
 		{"failed", profile_read_cond, LOGIN(failed)},
 		{"password", profile_read_cond, LOGIN(password)},
 		{"throttled", profile_read_cond, LOGIN(throttled)},
+		{"renewed", profile_read_sources, LOGIN(renewed)},
 		{"account", profile_read_sources, LOGIN(account)},
 		{"lifetime_s", profile_read_sources, LOGIN(lifetime_s)},
 		{"lifetime_ms", profile_read_ms, LOGIN(lifetime_ms)},

@@ -191,3 +191,29 @@ void session_read(const struct endpoint_config *e, const struct answer *a,
 	xml_lazy_release(&xml);
 	json_release(&doc);
 }
+
+bool session_renews(const struct endpoint_config *e)
+{
+	return e->credential.kind == CRED_SESSION &&
+		e->profile->login.renewed.n > 0;
+}
+
+bool session_renewed(const struct endpoint_config *e, const struct answer *a,
+		     struct buf *out)
+{
+	struct xml_lazy xml = {.names = &e->profile->xml};
+	struct json doc = {0};
+	struct cond_world w = {.answer = a, .method = "GET", .xml = &xml};
+	bool told;
+
+	assert(session_renews(e));
+	if (a->transport != TRANSPORT_OK || !a->status)
+		return false;
+	if (json_parse(&doc, a->body.p, a->body.n, JSON_TOLERANT))
+		w.doc = &doc;
+	told = sources_find(&e->profile->login.renewed, &w, out) &&
+		token_plain(buf_span(out));
+	xml_lazy_release(&xml);
+	json_release(&doc);
+	return told;
+}

@@ -17,6 +17,12 @@
 /* out->token is the session; the caller wipes it. */
 void session_read(const struct endpoint_config *, const struct answer *,
 		  int64_t now_ms, struct token_answer *out);
+/* Sessions that every answer renews (login.renewed): the one that the next
+ * request carries, from the answer to anything but a log-in; false: this one
+ * tells none, and the old one is tried again. The caller wipes out. */
+bool session_renews(const struct endpoint_config *);
+bool session_renewed(const struct endpoint_config *, const struct answer *,
+		     struct buf *out);
 /* The header line it is sent in, appended without a line end. */
 void session_header(const struct login *, struct span session,
 		    struct buf *lines);

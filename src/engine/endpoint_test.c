@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "core/hash.h"
+#include "core/session.h"
+#include "engine/credential.h"
 
 /* ---- words -------------------------------------------------------------- */
 
@@ -137,6 +139,19 @@ int64_t test_phase_ms(const struct testing *t, int phase)
 	return (t->phases_us[phase] + 500) / 1000;
 }
 
+/* Where every answer brings the next request's session. */
+static void renew(struct testing *t, const struct answer *a)
+{
+	struct buf session = BUF_INIT;
+
+	if (t->header.len && session_renews(t->e) &&
+	    session_renewed(t->e, a, &session)) {
+		buf_wipe(&t->header);
+		credential_granted(t->e, buf_span(&session), &t->header);
+	}
+	buf_wipe(&session);
+}
+
 static void on_done(void *ctx, int id, const struct answer *a,
 		    const int phases_us[WIRE_PHASES])
 {
@@ -150,6 +165,7 @@ static void on_done(void *ctx, int id, const struct answer *a,
 	t->took_ms = (us + 500) / 1000;
 	t->status = a->status;
 	t->judge(t, a);
+	renew(t, a);
 }
 
 bool test_stopped(const struct testing *t)

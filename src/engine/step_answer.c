@@ -166,6 +166,7 @@ void answer_take(struct engine_world *w, struct transfer *t,
 	}
 	o = outcome_new(w);
 	v = &o->verdict;
+	cred_renewed(w, p, t, a);
 	if (t->kind == ATTEMPT_LOOK_UP) {
 		if (look_answer(w, t, a, v)) {
 			engine_outcome_back(w, o);

@@ -473,6 +473,32 @@ static void record(struct engine_world *w, struct transfer *t,
 	w->effect(w->effect_ctx, &e);
 }
 
+/*
+ * A vendor that gives a new session with every answer takes the old one no
+ * more: the next request carries the new one. It is the same log-in, under
+ * the same version. One that was lost with its answer shows by a refusal.
+ */
+void cred_renewed(struct engine_world *w, struct place *p,
+		  const struct transfer *t, const struct answer *a)
+{
+	int64_t lifetime_ms = p->config->profile->login.lifetime_ms;
+	struct buf session = BUF_INIT, header = BUF_INIT;
+	struct cred *c = &p->cred;
+
+	if (!session_renews(p->config) || !c->usable ||
+	    t->token_version != c->version)
+		return;
+	if (session_renewed(p->config, a, &session)) {
+		credential_granted(p->config, buf_span(&session), &header);
+		buf_wipe(&c->header);
+		c->header = header;
+		c->got_ms = w->now.utc_ms;
+		if (lifetime_ms > 0)
+			c->renew_ms = token_renew_ms(c->got_ms, lifetime_ms);
+	}
+	buf_wipe(&session);
+}
+
 /* One that was got so long ago. */
 static void token_ready(struct engine_world *w, struct place *p,
 			struct span token, int64_t age_ms, int64_t lifetime_ms)

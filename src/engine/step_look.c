@@ -1,4 +1,5 @@
 #include "core/body.h"
+#include "core/session.h"
 #include "engine/world.h"
 
 /*
@@ -61,7 +62,8 @@ static bool never(const struct engine_world *w, const struct place *p,
 static void ask(struct engine_world *w, struct place *p, struct transfer *t)
 {
 	struct buf error = BUF_INIT;
-	bool built = t->token_version == p->cred.version ||
+	bool built = (t->token_version == p->cred.version &&
+		      !session_renews(p->config)) ||
 		     send_build(w, t, buf_text(&t->page), &error);
 
 	unpark(p, t);

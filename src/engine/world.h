@@ -205,6 +205,9 @@ struct span cred_in_body(const struct place *);
 /* An answer that quotes what got us in: those words of it go. */
 void cred_scrub(const struct place *, struct verdict_out *);
 /* A request goes out under it. */
+/* What an answer says of the next request's session (login.renewed). */
+void cred_renewed(struct engine_world *, struct place *,
+		  const struct transfer *, const struct answer *);
 void cred_used(struct engine_world *, struct place *);
 void cred_clock(struct cred *, int64_t delta_ms);
 void cred_secret(struct engine_world *, struct place *, const struct event *);

@@ -12,7 +12,7 @@ import urllib.parse
 
 from field import attempts, end_of, line, lines, oauth, run, submit
 from lib import House, expect, main, wait_for
-from vendor import answer
+from vendor import Close, answer
 
 SECRET = "SECcanary=77&+ x"
 FORMS = {SECRET, urllib.parse.quote_plus(SECRET), urllib.parse.quote(SECRET),
@@ -335,6 +335,54 @@ def every_refusal_of_a_log_in_has_its_halt():
             run(h)
             expect(h.states() == {"committed": 20}, code, h.states())
             expect(len(door.log_ins) == 2, code, len(door.log_ins))
+
+
+def a_session_changes_with_every_answer():
+    """The next request carries what the last answer brought: one after the
+    other. An answer that is lost takes the session with it: one log-in more,
+    and the write is not doubled."""
+    state = {"good": None, "n": 0, "log_ins": 0}
+    held, others, busy, lock = {}, [], [], threading.Lock()
+
+    def issue():
+        state["n"] += 1
+        state["good"] = "N%d" % state["n"]
+        return state["good"]
+
+    def script(r):
+        with lock:
+            if r.target == "/auth":
+                state["log_ins"] += 1
+                return answer(200, {"responseStatus": "SUCCESS", "vaultId": 7,
+                                    "sessionId": issue()})
+            if r.headers.get("authorization") != state["good"]:
+                others.append(r.headers.get("authorization"))
+                return failure("INVALID_SESSION_ID")
+            following = issue()
+            if r.method == "POST":
+                held[r.key] = held.get(r.key, 0) or len(held) + 1
+                if len(held) == 3 and not busy:
+                    busy.append(r.key)
+                    return Close()
+            return answer(200, {"responseStatus": "SUCCESS",
+                                "id": str(held.get(r.key, 0))},
+                          x_next=following)
+    with House() as h:
+        v = enter(h, script, renewed={"header": "X-Next"})
+        submit(h, lines(8))
+        ran = run(h)
+        expect(h.states() == {"committed": 8}, h.states())
+        expect(len(held) == 8, held)
+        expect(state["log_ins"] == 2, "log-ins:", state["log_ins"])
+        expect(len(others) == 1, "out of turn:", others)
+        tested = h.command("endpoint test", "edc", codes=None)
+        expect("a session" in tested.stdout, tested.stdout)
+        expect(others[1:] in ([], [None]), "out of turn:", others)
+        shown = json.dumps(h.json("audit list", "--limit", "0"))
+        for n in range(1, state["n"] + 1):
+            expect('"N%d"' % n not in shown, "a session shows")
+        no_secret(h, ran.stdout + ran.stderr)
+        expect(v.requests, "nothing came")
 
 
 # The recipes of share/profiles/README.md: what OAuth2 asks of others.
@@ -660,6 +708,7 @@ if __name__ == "__main__":
          id_and_secret_go_where_they_are_told,
          expired_sessions_are_one_log_in,
          every_refusal_of_a_log_in_has_its_halt,
+         a_session_changes_with_every_answer,
          token_requests_of_other_shapes,
          another_vault_gets_nothing,
          log_ins_have_a_limit_of_their_own,

@@ -337,6 +337,10 @@ static const struct {
 	{RESULT "\"url\": \"/l\", \"items\": [{\"json\": \"/a/*\", "
 	 "\"status\": {\"column\": \"S\"}, \"failed\": [\"n\"]}]}}}",
 	 3, "\"column\" names a column"},
+	{HEAD "\"rules\": [{\"name\": \"q\", \"verdict\": \"reject\", \"if\": "
+	 "{\"csv\": \"\", \"is\": 1}}]}", 2, "names a column of the answer"},
+	{HEAD "\"items\": [{\"csv\": \",\", \"refused_if\": {\"csv\": \"R\", "
+	 "\"is\": 1}}]}", 2, "say \"column\""},
 	{HEAD "\"poll\": {\"url\": \"/x\"}}", 1, "poll needs \"word\""},
 	{HEAD "\"poll\": {\"url\": \"/x\", \"word\": {\"json\": \"/s\"}, "
 	 "\"done\": [\"a\"], \"failed\": [\"a\"]}}", 1, "both done and failed"},
@@ -633,6 +637,26 @@ static const struct {
 	 "{\"json\": \"/count\"}}, \"is\": \"unknown\"}", "{}", true},
 
 	/* what the items came to */
+	{"{\"csv\": \"R\", \"is\": \"no\"}", "oid;R\nA;ok\nB;no\n", true},
+	{"{\"csv\": \"R\", \"is\": \"no\"}", "oid,R\r\nA,ok\r\n", false},
+	{"{\"csv\": \"R\", \"is\": \"a,\\\"b\\\"\"}",
+	 "oid,R\nA,\"a,\"\"b\"\"\"\n", true},
+	{"{\"csv\": \"R\", \"in\": [\"ok\", \"new\"], \"every\": true}",
+	 "\xef\xbb\xbfoid|R\nA|ok\nB|new", true},
+	{"{\"csv\": \"R\", \"is\": \"ok\", \"every\": true}",
+	 "oid,R\nA,ok\nB,no\n", false},
+	{"{\"csv\": \"R\", \"is\": \"ok\", \"every\": true}",
+	 "oid,R\nA,ok\nB\n", false},
+	{"{\"csv\": \"R\", \"is\": \"ok\", \"every\": true}",
+	 "oid,R\nA,ok\nB,\"ok\n", false},
+	{"{\"csv\": \"R\", \"is\": \"ok\", \"every\": true}", "oid,R\n",
+	 false},
+	{"{\"csv\": \"R\", \"nonempty\": true}", "R\tx\n\t1\n", false},
+	{"{\"csv\": \"n\", \"above\": 4}", "oid;n\nA;3\nB;5\n", true},
+	{"{\"csv\": \"R\", \"absent\": true}", "oid;n\nA;3\n", true},
+	{"{\"csv\": \"R\", \"absent\": true}", "oid;R\nA;3\n", false},
+	{"{\"csv\": \"R\", \"absent\": true}", "<html>;</html>", false},
+	{"{\"csv\": \"R\", \"exists\": true}", "[\"oid;R\"]", false},
 	{"{\"items\": \"some_refused\"}",
 	 "{\"data\":[{\"s\":\"OK\"},{\"s\":\"NO\"}]}", true},
 	{"{\"items\": \"all_refused\"}", "{\"data\":[{\"s\":\"NO\"}]}", true},

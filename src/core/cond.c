@@ -321,6 +321,40 @@ static bool column_holds(const struct cond *c, const struct cond_world *w)
 	return i != CSV_NONE && text_passes(c, csv_field(&w->csv->row, i));
 }
 
+/* By the separator under which the head has that column. */
+static bool csv_with(struct csv *csv, struct span text, const char *column)
+{
+	for (const char *separator = ",;\t|"; *separator; separator++) {
+		if (csv_open(csv, text, *separator) &&
+		    csv_column(csv, column) != CSV_NONE)
+			return true;
+		csv_close(csv);
+	}
+	return false;
+}
+
+/* Any whole row; with "every" each of them, of a log that is whole itself. */
+static bool csv_holds(const struct cond *c, const struct cond_world *w)
+{
+	size_t seen = 0, passed = 0, at;
+	struct csv csv;
+	bool sound;
+
+	if (answer_body_kind(w->answer, w->doc) != BODY_TEXT)
+		return false;
+	if (!csv_with(&csv, w->answer->body, c->at))
+		return c->test == TEST_ABSENT;
+	at = csv_column(&csv, c->at);
+	for (sound = true; csv_next(&csv); seen++) {
+		sound = sound && csv_whole(&csv);
+		passed += csv_whole(&csv) &&
+			text_passes(c, csv_field(&csv.row, at));
+	}
+	sound = sound && !csv.broken;
+	csv_close(&csv);
+	return c->every ? sound && seen && passed == seen : passed > 0;
+}
+
 static bool in_ranges(const struct cond *c, int number)
 {
 	for (size_t i = 0; i < c->ranges_n; i++)
@@ -542,6 +576,8 @@ bool cond_holds(const struct cond *c, const struct cond_world *w)
 		return header_holds(c, w->answer);
 	case COND_COLUMN:
 		return column_holds(c, w);
+	case COND_CSV:
+		return csv_holds(c, w);
 	case COND_TEXT:
 		return text_passes(c, body_text(w->answer));
 	case COND_METHOD:

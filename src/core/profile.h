@@ -55,6 +55,7 @@ enum cond_kind {
 	COND_XPATH,
 	COND_CONTENT_TYPE,
 	COND_COLUMN,			/* column of a CSV log's row */
+	COND_CSV,			/* that column in all its rows */
 	COND_COUNT,			/* sent against processed */
 	COND_ITEMS			/* what the items came to */
 };

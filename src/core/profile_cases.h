@@ -6,8 +6,9 @@
  *
  *   name        what it shows; unique
  *   kind        send (default) | poll | result (of a job) | look_up | probe |
- *               log_in (by the profile's `login`) | token (of a token endpoint);
- *               of the last two: let in is commit, trouble retry, all else halt
+ *               log_in (by the profile's `login`) | token (of a token
+ *               endpoint); of the last two: let in is commit, trouble retry,
+ *               all else halt
  *   method      POST (default)        mode    the profile's default
  *   status      HTTP status, 0 = none (default)
  *   transport   ok (default) | timeout | reset | ... (`classify --transport`)

@@ -110,6 +110,7 @@ static const struct subject {
 	{"xpath", COND_XPATH, true, NULL},
 	{"header", COND_HEADER, true, NULL},
 	{"column", COND_COLUMN, true, NULL},
+	{"csv", COND_CSV, true, NULL},
 	{"text", COND_TEXT, false, NULL},
 	{"text_prefix", COND_TEXT, false, NULL},
 	{"text_regex", COND_TEXT, false, NULL},
@@ -210,6 +211,18 @@ static bool count_of(struct profile_load *l, uint32_t node, struct cond *out)
 	return false;
 }
 
+/* The whole log is read for it: not once more for each of its rows. */
+static bool csv_of(struct profile_load *l, uint32_t node, struct cond *out)
+{
+	if (!profile_text(l, node, &out->at))
+		return false;
+	if (out->at[0] && !l->csv)
+		return true;
+	profile_error(l, node, "\"csv\" names a column of the answer; in a "
+		      "level of items with \"csv\" say \"column\"");
+	return false;
+}
+
 static bool about(struct profile_load *l, uint32_t node, int depth,
 		  const struct subject *subject, struct cond *out)
 {
@@ -232,6 +245,8 @@ static bool about(struct profile_load *l, uint32_t node, int depth,
 		return profile_xpath(l, node, &out->path);
 	case COND_COLUMN:
 		return profile_column(l, node, &out->at);
+	case COND_CSV:
+		return csv_of(l, node, out);
 	case COND_COUNT:
 		return count_of(l, node, out);
 	case COND_TEXT:
@@ -321,8 +336,8 @@ static bool option_of(struct profile_load *l, uint32_t node, struct cond *out)
 bad:
 	profile_error(l, node, "a condition is {all|any|not|status|json|xpath|"
 		      "header|text|text_prefix|text_regex|method|body|mode|"
-		      "content_type|count|items|column}, with json, xpath, "
-		      "header and column one of is|in|not_in|regex|prefix|contains|exists|"
+		      "content_type|count|items|csv|column}, with json, xpath, "
+		      "header, csv and column one of is|in|not_in|regex|prefix|contains|exists|"
 		      "absent|nonempty|type|above|below, and true or false for "
 		      "every and fold");
 	return false;
@@ -382,8 +397,8 @@ bool profile_cond(struct profile_load *l, uint32_t node, int depth,
 	}
 	if (ok && (subjects_n != 1 || tests_n != (subject->tested ? 1 : 0))) {
 		profile_error(l, node, "a condition has exactly one subject, "
-			      "and json, xpath, header, column and count "
-			      "exactly one test");
+			      "and json, xpath, header, csv, column and "
+			      "count exactly one test");
 		ok = false;
 	}
 	return ok && cond_sense(l, node, subject, out);

@@ -258,6 +258,32 @@ def a_job_is_asked_for_where_its_answer_says():
                    said, h.states())
 
 
+def a_log_of_rows_decides():
+    """Read by column: every row is a success, one is a refusal, and a log
+    that was cut is neither."""
+    logs = {"A": "oid;result\r\nF;Inserted\r\n\"G;1\";Updated\r\n",
+            "B": "oid;result\nF;Inserted\nG;Failed\n",
+            "C": "oid;result\nF;Inserted\nG"}
+    what = dict(ITEMS, profile="rows", send={"path": "/records"}, items=[],
+                idempotency={"modes": ["none"], "default": "none"}, rules=[
+        {"name": "failed", "verdict": "reject",
+         "if": {"csv": "result", "is": "Failed"}},
+        {"name": "stored", "verdict": "commit",
+         "if": {"csv": "result", "in": ["Inserted", "Updated"],
+                "every": True}}])
+    with House() as h:
+        v = h.vendor(lambda r: answer(200, logs[json.loads(r.body)["s"]],
+                                      content_type="text/csv"))
+        h.endpoint("edc", v, profile=profile(h, what))
+        submit(h, "".join(record(s, {"s": s}) for s in logs))
+        run(h, codes=(1,))
+        got = {o["subject_key"]: (o["state"], attempts(
+            h, o["op_id"])[0]["rule"]) for o in h.operations()}
+        expect(got == {"A": ("committed", "stored"),
+                       "B": ("rejected", "failed"),
+                       "C": ("dead", "odd-2xx")}, got)
+
+
 def answers_that_no_rule_knows_halt():
     """Also where a rule of the profile takes whatever is left."""
     with House() as h:
@@ -382,6 +408,7 @@ if __name__ == "__main__":
          counts_know_what_was_sent,
          a_word_that_nobody_knows_is_no_success,
          a_job_is_asked_for_where_its_answer_says,
+         a_log_of_rows_decides,
          answers_that_no_rule_knows_halt,
          what_a_log_in_would_mean_is_told,
          the_policy_names_what_may_go_twice,

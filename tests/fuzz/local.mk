@@ -96,6 +96,7 @@ EXTRA_DIST += \
 	tests/fuzz/corpus/profile/words \
 	tests/fuzz/corpus/answer/compared \
 	tests/fuzz/corpus/answer/created \
+	tests/fuzz/corpus/answer/csv-rows \
 	tests/fuzz/corpus/answer/cut-head \
 	tests/fuzz/corpus/answer/items \
 	tests/fuzz/corpus/answer/levels \

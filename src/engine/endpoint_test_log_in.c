@@ -189,7 +189,6 @@ static void find_or_ask(struct testing *t, struct span secret)
 	switch (login_share_find(t->share, &f)) {
 	case LOGIN_OURS:
 		token(t, secret);
-		login_share_over(t->share);
 		break;
 	case LOGIN_LATER:
 		too_many(t, f.wait_ms);

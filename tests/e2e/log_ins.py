@@ -11,7 +11,7 @@ import threading
 import time
 
 from credentials import Door, SECRET, VAULT, done, failure, in_memory, profile
-from field import lines, oauth, run, stop, submit
+from field import lines, oauth, run, submit
 from lib import House, expect, main, wait_for
 from vendor import answer
 import pathlib
@@ -109,6 +109,11 @@ def together(*houses):
     """One user: the same runtime folder."""
     for h in houses[1:]:
         h.runtime = houses[0].runtime
+
+
+def stop(engine):
+    engine.terminate()
+    expect(engine.wait(60) == 0, "exit", engine.returncode)
 
 
 def vault(h, v, **kw):
@@ -270,10 +275,10 @@ def the_turn_of_whoever_is_killed_is_free():
         for h in (a, b):
             submit(h, lines(2))
         first = a.start("run")
-        wait_for("a log-in", lambda: len(door.log_ins) == 1)
+        wait_for("a log-in", lambda: len(door.log_ins) == 1, 60)
         second = b.start("run")
         wait_for("somebody who wants to send",
-                 lambda: "sending" in b.states())
+                 lambda: "sending" in b.states(), 60)
         expect(len(door.log_ins) == 1, "both log in at once")
         first.send_signal(signal.SIGKILL)
         first.wait()
@@ -287,13 +292,13 @@ def the_turn_of_whoever_is_killed_is_free():
 
 def the_turn_of_whoever_is_frozen_is_passed_over():
     door = Stuck()
-    a, b = two(door, retry={"answer_timeout_ms": 3000,
-                            "connect_timeout_ms": 1000})
+    a, b = two(door, login={"per_minute": 60},
+               retry={"answer_timeout_ms": 3000, "connect_timeout_ms": 2000})
     with a, b:
         for h in (a, b):
             submit(h, lines(2))
         first = a.start("run")
-        wait_for("a log-in", lambda: len(door.log_ins) == 1)
+        wait_for("a log-in", lambda: len(door.log_ins) == 1, 60)
         first.send_signal(signal.SIGSTOP)
         second = b.start("run")
         committed(b, 2)

@@ -159,6 +159,35 @@ static void unknown_words_never_end_a_job(void **state)
 	}
 }
 
+/* B060: whatever a rule says, a status other than 2xx is no success. */
+static void no_rule_makes_a_success_of_another_status(void **state)
+{
+	static const char text[] = "{\"profile\": \"v\", \"version\": 1, "
+		"\"rules\": [{\"name\": \"fine\", \"verdict\": \"commit\"}], "
+		"\"poll\": {\"location\": true, \"rules\": [{\"name\": "
+		"\"done\", \"if\": {\"json\": \"/s\", \"is\": \"ok\"}, "
+		"\"verdict\": \"commit\"}]}}";
+	struct profile *p = loaded(SPAN(text), "v.json");
+	struct classify_in in = {.profile = p, .method = "POST"};
+
+	(void)state;
+	for (int status = 100; status < 700; status++) {
+		struct answer a = {.status = status,
+				   .body = SPAN("{\"s\":\"ok\"}")};
+		bool fine = status >= 200 && status < 300;
+		struct verdict_out v;
+
+		classify_send(&in, &a, &v);
+		check_row(v.verdict == (fine ? VERDICT_COMMIT :
+			  VERDICT_UNKNOWN), "%d: %s", status, v.rule);
+		check_row(fine || !strcmp(v.rule, "not-2xx"), "%d", status);
+		classify_poll(&in, &a, true, 0, &v);
+		check_row((v.verdict == VERDICT_COMMIT) == fine, "poll %d",
+			  status);
+	}
+	profile_free(p);
+}
+
 /* Unless the profile says that every other word does. */
 static void a_profile_may_end_a_job_by_any_other_word(void **state)
 {
@@ -571,6 +600,7 @@ int main(void)
 		cmocka_unit_test(every_status_and_body_has_one_verdict),
 		cmocka_unit_test(every_broken_transfer_is_unknown_or_retry),
 		cmocka_unit_test(unknown_words_never_end_a_job),
+		cmocka_unit_test(no_rule_makes_a_success_of_another_status),
 		cmocka_unit_test(a_profile_may_end_a_job_by_any_other_word),
 		cmocka_unit_test(no_poll_trouble_fails_a_job),
 		cmocka_unit_test(no_value_reaches_the_verdict),

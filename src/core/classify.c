@@ -394,8 +394,15 @@ bool classify_charset(struct opened *o)
 
 void classify_guard(struct opened *o)
 {
+	int status = o->answer->status;
 	const char *word;
 
+	if (o->out->verdict == VERDICT_COMMIT &&
+	    (status < 200 || status > 299)) {
+		no_commit(o, VERDICT_UNKNOWN, REASON_NONE, "not-2xx",
+			  "a rule takes it for a success, the status is none");
+		return;
+	}
 	if (!classify_charset(o))
 		return;
 	if (o->out->verdict == VERDICT_PARTIAL ||

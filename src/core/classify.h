@@ -30,7 +30,8 @@ struct classify_in {
 };
 
 /*
- * Two guards stand behind the rules, and no rule lifts them: what the
+ * Guards stand behind the rules, and no rule lifts them: a status other than
+ * 2xx is no success ("not-2xx": UNKNOWN; B060); what the
  * profile's `items` show refused, or not understood, is no commit
  * ("items-partly-refused": PARTIAL, "items-all-refused": REJECT,
  * "items-unclear": UNKNOWN); and where an XPath went over its budget, everything

@@ -200,6 +200,13 @@ tests_test_profile_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_profile_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_profile_LDADD = $(CORE_LIBS) $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_shipped
+TESTS += tests/test_shipped
+tests_test_shipped_SOURCES = tests/test_shipped.c tests/profiles.h tests/check.h
+tests_test_shipped_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+tests_test_shipped_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_shipped_LDADD = $(CORE_LIBS) $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_extends
 TESTS += tests/test_extends
 tests_test_extends_SOURCES = tests/test_extends.c tests/profiles.h tests/check.h

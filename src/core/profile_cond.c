@@ -87,6 +87,12 @@ static bool kids(struct profile_load *l, uint32_t node, int depth,
 		profile_error(l, node, "a list of conditions was expected");
 		return false;
 	}
+	if (json_child(l->doc, node) == JSON_NONE) {
+		profile_error(l, node, "an empty list of conditions says "
+			      "nothing: leave \"if\" out where a rule always "
+			      "matches");
+		return false;
+	}
 	out->kids = xcalloc(l->doc->node[node].kids, sizeof(*out->kids));
 	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
 	     kid = json_next(l->doc, kid))
@@ -223,6 +229,18 @@ static bool csv_of(struct profile_load *l, uint32_t node, struct cond *out)
 	return false;
 }
 
+static bool header_name(struct profile_load *l, uint32_t node,
+			const char *name)
+{
+	for (const char *p = name; *p; p++)
+		if (*p <= ' ' || *p > '~' || *p == ':')
+			name = "";
+	if (name[0])
+		return true;
+	profile_error(l, node, "\"header\" is a header's name");
+	return false;
+}
+
 static bool about(struct profile_load *l, uint32_t node, int depth,
 		  const struct subject *subject, struct cond *out)
 {
@@ -240,7 +258,8 @@ static bool about(struct profile_load *l, uint32_t node, int depth,
 	case COND_JSON:
 		return profile_pointer(l, node, &out->at);
 	case COND_HEADER:
-		return profile_text(l, node, &out->at);
+		return profile_text(l, node, &out->at) &&
+			header_name(l, node, out->at);
 	case COND_XPATH:
 		return profile_xpath(l, node, &out->path);
 	case COND_COLUMN:
@@ -347,10 +366,15 @@ bad:
 static bool cond_sense(struct profile_load *l, uint32_t node,
 		       const struct subject *subject, const struct cond *c)
 {
+	static const struct subject types = {"type", COND_JSON, true,
+		" null boolean number string array object "};
+
 	if (c->test == TEST_TYPE && c->kind != COND_JSON) {
 		profile_error(l, node, "\"type\" is asked of json only");
 		return false;
 	}
+	if (c->test == TEST_TYPE && !words_allowed(l, node, &types, c))
+		return false;
 	if (c->kind == COND_COLUMN &&
 	    (c->test == TEST_EXISTS || c->test == TEST_ABSENT)) {
 		profile_error(l, node, "a log without this column is not "

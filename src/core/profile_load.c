@@ -197,14 +197,25 @@ static const struct profile_member rule_rows[] = {
 	1u << VERDICT_HALT | 1u << VERDICT_STILL | 1u << VERDICT_VANISHED | \
 	1u << VERDICT_PARTIAL)
 
+/* Shown on screens and in lists, as it is. */
+static bool is_name(const char *text, size_t max)
+{
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < n; i++)
+		if (text[i] <= ' ' || text[i] > '~')
+			return false;
+	return n > 0 && n <= max;
+}
+
 static bool rule_check(struct profile_load *l, uint32_t node,
 		       struct rule *r, unsigned allowed)
 {
 	bool ok = true;
 
-	if (!r->name || !r->name[0] || strlen(r->name) > 63) {
+	if (!r->name || !is_name(r->name, 63)) {
 		profile_error(l, node, "a rule needs a \"name\" of 1 to 63 "
-			      "bytes");
+			      "visible ASCII characters");
 		ok = false;
 	}
 	if (json_get(l->doc, node, "verdict") == JSON_NONE) {
@@ -496,10 +507,48 @@ static const struct profile_member profile_rows[] = {
 	{"blinded", read_pointers, AT(blinded)},
 };
 
+static bool asks_items(const struct cond *c)
+{
+	for (size_t i = 0; i < c->kids_n; i++)
+		if (asks_items(&c->kids[i]))
+			return true;
+	return c->kind == COND_ITEMS;
+}
+
+/* A question that nothing ever answers. */
+static void check_items(struct profile_load *l, const struct profile *p)
+{
+	const struct {
+		const struct rules *rules;
+		const struct item_levels *levels;
+		const char *where;
+	} part[] = {{&p->rules, &p->items, ""},
+		    {&p->poll.rules, &p->poll.levels, "poll: "}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		for (size_t j = 0; j < part[i].rules->n; j++)
+			if (!part[i].levels->n &&
+			    asks_items(&part[i].rules->v[j].when))
+				profile_error(l, 0, "%srule \"%s\" asks for "
+					      "items, and no \"items\" say "
+					      "where they are", part[i].where,
+					      part[i].rules->v[j].name);
+}
+
 static void check_contradictions(struct profile_load *l, struct profile *p)
 {
-	if (!p->name || !p->name[0])
-		profile_error(l, 0, "a profile needs \"profile\", its name");
+	if (!p->name || !is_name(p->name, 63) || p->name[0] == '.' ||
+	    strchr(p->name, '/'))
+		profile_error(l, 0, "a profile needs \"profile\", its name: "
+			      "visible ASCII without /, as its file's is");
+	if (p->method && strcmp(p->method, "POST") &&
+	    strcmp(p->method, "PUT") && strcmp(p->method, "PATCH") &&
+	    strcmp(p->method, "DELETE"))
+		profile_error(l, 0, "send: a \"method\" is POST, PUT, PATCH "
+			      "or DELETE");
+	if (p->path && p->path[0] && p->path[0] != '/')
+		profile_error(l, 0, "send: a \"path\" begins with /");
+	check_items(l, p);
 	if (!p->modes[p->mode_default])
 		profile_error(l, 0, "idempotency: the default \"%s\" is not "
 			      "among the modes",

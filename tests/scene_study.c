@@ -33,6 +33,9 @@ static const struct said BUSY = {.status = 503, .took_ms = 95,
 static const struct said STILL_LATER = {.status = 200, .took_ms = 60,
 	.header = "Retry-After", .value = "45",
 	.body = "{\"status\":\"processing\"}"};
+static const struct said RESULT_LATER = {.status = 200, .took_ms = 60,
+	.header = "Retry-After", .value = "45",
+	.body = "{\"status\":\"completed\",\"log\":\"88213/log\"}"};
 static const struct said MAINTENANCE = {.status = 503, .took_ms = 90,
 	.header = "Retry-After", .value = "600",
 	.body = "{\"error\":\"planned maintenance\"}"};
@@ -431,7 +434,8 @@ static void waiting(struct scene *s)
 	submit_many(s, RAVE, "1009", 20, 7, "V3", "LB");
 	go(s, RAVE, 7, &QUEUED_JOB);
 	at(s, "14:02:05");
-	go(s, RAVE, 7, &STILL_LATER);
+	go(s, RAVE, 6, &STILL_LATER);
+	go(s, RAVE, 1, &RESULT_LATER);
 }
 
 /* One on the wire: an intent without an answer, and how far it is. */

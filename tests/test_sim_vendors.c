@@ -520,6 +520,55 @@ static void fhir_several_are_for_a_person(void **state)
 	end(&w);
 }
 
+/* A job says the same whatever became of it; its outcomes are elsewhere, and
+ * not before it has ended. */
+static void jobs_tell_their_results_elsewhere(void **state)
+{
+	static const char partial[] = "\"rules\":[{\"do\":\"queue\","
+		"\"outcome\":\"partial\",\"run_ms\":50}],\"results\":\"%s\"";
+	const struct row running[] = {
+		{"queued", "POST", "/api/records", "{\"a\":1}", 202,
+		 {"\"job-000001\"", "queued"}, NULL, 0, BARE},
+		{"running", "GET", "/api/jobs/job-000001", "", 200,
+		 {"processing"}, NULL, 0, BARE},
+		{"no result yet", "GET", "/api/jobs/job-000001/result", "",
+		 404, {NULL}, NULL, 0, BARE},
+	};
+	const struct row json[] = {
+		{"through", "GET", "/api/jobs/job-000001", "", 200,
+		 {"\"completed\"", "\"result_url\":\"job-000001/result\""},
+		 NULL, 0, BARE},
+		{"its result", "GET", "/api/jobs/job-000001/result", "", 200,
+		 {"{\"item\":\"SYSBP\",\"outcome\":\"Inserted\"",
+		  "{\"item\":\"DIABP\",\"outcome\":\"Failed\""}, NULL, 0,
+		 BARE},
+	};
+	const struct row csv = {"its log", "GET",
+		"/api/jobs/job-000001/result", "", 200,
+		{"Item,Outcome,Code,Message\r\n", "SYSBP,Inserted,",
+		 "DIABP,Failed,range"}, NULL, 0, BARE};
+	const struct row none = {"nothing of the kind", "GET",
+		"/api/jobs/job-000001/result", "", 404, {NULL}, NULL, 0, BARE};
+	static const char *const results[] = {"json", "csv", "job"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(results); i++) {
+		struct buf more = BUF_INIT;
+		struct world w;
+
+		buf_addf(&more, partial, results[i]);
+		begin(&w, "generic-rest", buf_text(&more));
+		play(&w, running, ARRAY_SIZE(running));
+		w.now_ms += 100;
+		if (i == 0)
+			play(&w, json, ARRAY_SIZE(json));
+		else
+			play(&w, i == 1 ? &csv : &none, 1);
+		end(&w);
+		buf_release(&more);
+	}
+}
+
 /* Each action on each vendor: an answer, well-formed, and the ledger knows
  * whether it was committed. */
 static void every_action_with_every_vendor(void **state)
@@ -592,6 +641,7 @@ int main(void)
 		cmocka_unit_test(oracle_reads_xml_and_json),
 		cmocka_unit_test(fhir_creates_on_condition),
 		cmocka_unit_test(fhir_several_are_for_a_person),
+		cmocka_unit_test(jobs_tell_their_results_elsewhere),
 		cmocka_unit_test(every_action_with_every_vendor),
 		cmocka_unit_test(a_ledger_read_again_knows_them)
 	};

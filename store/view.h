@@ -259,6 +259,10 @@ struct view_attempt {
 /* Only those after `after_id` (0: any), at most limit (> 0). Index. */
 int view_recent(struct view *, int64_t after_id, int limit,
 		int (*each)(void *, const struct view_attempt *), void *);
+/* The same from the oldest on, in pages of at most limit. Index. */
+int view_attempts_after(struct view *, int64_t after_id, int limit,
+			int (*each)(void *, const struct view_attempt *),
+			void *);
 /* The last failures (retry, unknown, halt) of an endpoint, of its last few
  * thousand attempts. */
 int view_failures(struct view *, int64_t endpoint, int limit,

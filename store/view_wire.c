@@ -247,6 +247,20 @@ int view_recent(struct view *view, int64_t after_id, int limit,
 	return give_done(view, q, each, ctx);
 }
 
+int view_attempts_after(struct view *view, int64_t after_id, int limit,
+			int (*each)(void *, const struct view_attempt *),
+			void *ctx)
+{
+	struct query *q = DB_Q(view->db, "SELECT a.id, " ATTEMPT_COLUMNS ", "
+		ABOUT_COLUMNS " FROM attempt a" ABOUT_FROM("a")
+		" WHERE a.id > ?1 ORDER BY a.id LIMIT ?2");
+
+	assert(limit > 0 && each);
+	query_int(q, 1, after_id);
+	query_int(q, 2, limit < RECENT_MAX ? limit : RECENT_MAX);
+	return give_done(view, q, each, ctx);
+}
+
 int view_failures(struct view *view, int64_t endpoint, int limit,
 		  int (*each)(void *, const struct view_attempt *), void *ctx)
 {

@@ -2,7 +2,7 @@
  * cmd_profile.c - wires: vendor profiles. list, show, check, and test (the
  * cases that a profile ships).
  */
-#include "cli/command.h"
+#include "cli/profile_replay.h"
 #include "core/profile_cases.h"
 
 #include <stdio.h>
@@ -227,5 +227,7 @@ int cmd_profile(struct cli *cli)
 			: cli_usage(cli, "one profile is needed");
 	if (!strcmp(verb, "test"))
 		return each(cli, test_one);
-	return each(cli, check_one);
+	code = each(cli, check_one);
+	return code || !cli_flag(cli, "replay-stored") ? code :
+		profile_replay(cli);
 }

@@ -215,6 +215,12 @@ static const struct option_row console_options[] = {
 
 static const struct option_row no_options[] = {OPTION_END};
 
+static const struct option_row check_profile_options[] = {
+	{"replay-stored", OPT_FLAG, NULL,
+	 "list stored answers that mean something else under it"},
+	OPTION_END
+};
+
 static const char ids_words[] =
 	"Operations are named by IDS, by --filter, or by - for ids on standard\n"
 	"input, one a line. With --json: one object an id.";
@@ -317,7 +323,7 @@ const struct command commands[] = {
 	{"profile show", "NAME", "Print a profile", NULL, no_options,
 	 cmd_profile, 0},
 	{"profile check", "[NAME|FILE]...", "Check profiles", NULL,
-	 no_options, cmd_profile, 0},
+	 check_profile_options, cmd_profile, 0},
 	{"profile test", "[NAME|FILE]...",
 	 "Run the cases of profiles: answer in, verdict out", NULL,
 	 no_options, cmd_profile, 0},

@@ -289,7 +289,7 @@ static struct buf *find_profile(struct setup *setup, const char *name,
 	return found ? text : NULL;
 }
 
-static bool find_parent(void *ctx, const char *name, struct span *text)
+bool setup_profile_text(void *ctx, const char *name, struct span *text)
 {
 	char *where;
 	struct buf *found = find_profile(ctx, name, &where);
@@ -324,7 +324,8 @@ const struct profile *setup_profile(struct setup *setup, const char *name)
 		return NULL;
 	/* The list of texts may move while parents are added; bytes stay. */
 	text = buf_span(found);
-	profile = profile_load(text, where, find_parent, setup, &findings);
+	profile = profile_load(text, where, setup_profile_text, setup,
+			       &findings);
 	say_findings(&findings);
 	findings_release(&findings);
 	free(where);

@@ -56,6 +56,9 @@ int setup_need_store(const struct setup *);
 /* The texts that are in force: configuration, then every profile read, with
  * parents. Owned by setup, good until the next profile is read. */
 const struct rules_text *setup_rules(struct setup *, size_t *n);
+/* A profile_find_fn: the text of a profile that another extends; ctx is the
+ * setup. Words on stderr when there is none. */
+bool setup_profile_text(void *setup, const char *name, struct span *text);
 /* A profile by name or file; NULL after words on stderr. Owned by setup. */
 const struct profile *setup_profile(struct setup *, const char *name);
 /* The name of a profile that is compiled in; false: it is another file. */

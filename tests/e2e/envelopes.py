@@ -356,6 +356,53 @@ def the_policy_names_what_may_go_twice():
             expect(natural in h.command("policy", name).stdout, "as text")
 
 
+def stored_answers_are_judged_anew():
+    """By the rules of then, which the store keeps, and of now; where too
+    little of an answer is kept to say what was said then, nothing is."""
+    then = {"profile": "mine", "version": 1, "send": {"path": "/records"},
+            "idempotency": {"modes": ["none"], "default": "none"},
+            "show": ["/word"], "rules": [
+                {"name": "header", "verdict": "reject",
+                 "if": {"header": "X-Refused", "exists": True}},
+                {"name": "odd", "verdict": "reject",
+                 "if": {"json": "/word", "is": "odd"}},
+                {"name": "fine", "verdict": "commit",
+                 "if": {"status": 200}}]}
+    said = {"U1": answer(200, {"word": "odd", "name": "Jane"}),
+            "U2": answer(200, {"word": "ok"}),
+            "U3": answer(200, {"word": "ok"}, X_Refused="yes"),
+            "U4": answer(200, "just words", content_type="text/plain")}
+    with House() as h:
+        v = h.vendor(lambda r: said[json.loads(r.body)["id"]])
+        h.endpoint("edc", v, profile=profile(h, then))
+        submit(h, "".join(record(u, {"id": u}) for u in said))
+        run(h)
+
+        def replayed(*names, code):
+            told = h.command("profile check", "--replay-stored", *names,
+                             codes=(code,)).stdout.splitlines()
+            return told[-1], h.json("profile check", "--replay-stored",
+                                    *names, codes=(code,))
+        last, _ = replayed("mine", code=0)
+        expect(last == "4 answers looked at: 0 mean something else now, of 2 "
+               "too little is kept", last)
+        now = json.loads(json.dumps(then))
+        now["version"], now["rules"][1]["verdict"] = 2, "unknown"
+        other = h.dir / "mine-2.json"
+        other.write_text(json.dumps(now))
+        last, rows = replayed(other, code=1)
+        expect(last.startswith("4 answers looked at: 1 mean"), last)
+        changed = [r for r in rows if "verdict_now" in r]
+        expect(len(changed) == 1, rows)
+        expect((changed[0]["verdict"], changed[0]["rule"],
+                changed[0]["verdict_now"], changed[0]["rule_now"]) ==
+               ("reject", "odd", "unknown", "odd"), changed)
+        u1 = [o for o in h.operations() if o["subject_key"] == "U1"][0]
+        expect(changed[0]["op_id"] == u1["op_id"], changed, u1)
+        expect(len(v.requests) == 4, "something was sent")
+        h.verify()
+
+
 def ids_lead_from_an_attempt_to_the_vendor_and_back():
     """One correlation id and trace an operation, one request id and span an
     attempt; the vendor's own id where it is one, also of a cut answer."""
@@ -413,4 +460,5 @@ if __name__ == "__main__":
          what_a_log_in_would_mean_is_told,
          the_policy_names_what_may_go_twice,
          ids_lead_from_an_attempt_to_the_vendor_and_back,
+         stored_answers_are_judged_anew,
          the_dry_run_says_the_same, jobs=2)

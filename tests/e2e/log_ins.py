@@ -4,18 +4,18 @@ on stores of their own, endpoint test, and what becomes of the others when one
 of them is killed, frozen, refused, or alone because there is no key ring."""
 import ctypes
 import os
+import pathlib
 import platform
 import signal
 import struct
 import threading
 import time
 
+import vendors
 from credentials import Door, SECRET, VAULT, done, failure, in_memory, profile
 from field import lines, oauth, run, submit
 from lib import House, expect, main, wait_for
 from vendor import answer
-import pathlib
-import vendors
 
 LONG = {"answer_timeout_ms": 120000, "connect_timeout_ms": 60000}
 

@@ -127,12 +127,16 @@ static bool bad_member(const struct json *doc, uint32_t node)
 	static const char *const statuses[] = {"status", "state", "result",
 		"outcome"};
 	static const char *const goods[] = {"success", "ok", "succeeded"};
+	static const char *const counts[] = {"failed", "failures"};
 	const struct json_node *n = &doc->node[node];
 	struct span key = {doc->text + n->key, n->key_len};
 
 	if (json_is(doc, node, JSON_FALSE))
 		return word_in(key, goods, ARRAY_SIZE(goods));
 	if (word_in(key, troubles, ARRAY_SIZE(troubles)))
+		return says_something(doc, node);
+	if (json_is(doc, node, JSON_NUMBER) &&
+	    word_in(key, counts, ARRAY_SIZE(counts)))
 		return says_something(doc, node);
 	return (json_is(doc, node, JSON_STRING) ||
 		json_is(doc, node, JSON_NUMBER)) &&

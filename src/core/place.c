@@ -174,10 +174,15 @@ static bool xpath_value(const struct source *s, const struct cond_world *w,
 static uint32_t json_place(const struct cond_world *w, const char *at)
 {
 	struct span pointer = {at, 0};
-	bool seek = false;
+	bool seek = false, member = at[0] == '/' && at[1] != '*';
 
-	for (; at[pointer.n]; pointer.n++)
+	for (; at[pointer.n]; pointer.n++) {
 		seek |= at[pointer.n] == '[';
+		member &= at[pointer.n] != '~' &&
+			(at[pointer.n] != '/' || !pointer.n);
+	}
+	if (member && !seek && json_is(w->doc, w->item, JSON_OBJECT))
+		return json_get(w->doc, w->item, at + 1);
 	return seek ? json_seek(w->doc, w->item, at) :
 		json_pointer(w->doc, w->item, pointer);
 }

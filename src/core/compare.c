@@ -113,6 +113,7 @@ static char *text_at(struct xml *xml, const struct xml_path *path,
 {
 	struct buf text = BUF_INIT;
 	struct xml_found found;
+	char *copy;
 
 	xml_find(xml, path, node, &found);
 	if (!found.n) {
@@ -121,7 +122,9 @@ static char *text_at(struct xml *xml, const struct xml_path *path,
 	}
 	xml_found_text(&found, 0, &text);
 	xml_found_release(&found);
-	return xstrdup(buf_text(&text));
+	copy = xstrdup(buf_text(&text));
+	buf_release(&text);
+	return copy;
 }
 
 /* False: it took more steps than there are. */

@@ -6,7 +6,8 @@ import os
 import resource
 import subprocess
 
-from lib import (EDCSYNC, House, expect, main, no_double, subset, wait_for)
+from lib import (EDCSYNC, House, LONG, expect, main, no_double, subset,
+                 wait_for)
 
 GOOD = {"study_oid": "S", "subject_key": "1001", "form_oid": "DM",
         "path": "/records", "payload": {"A": 1}}
@@ -194,7 +195,7 @@ def a_full_disk_stops_sending_and_loses_nothing():
         done = subprocess.run(
             [EDCSYNC, "run", "--for", "1s", "--config",
              str(h.dir / "edcsync.json")], preexec_fn=small,
-            capture_output=True, text=True, timeout=30)
+            capture_output=True, text=True, timeout=LONG)
         expect(done.returncode >= 0, "crashed:", done.returncode,
                done.stderr)
         no_double(sim.ledger())

@@ -9,7 +9,7 @@ import stat
 import subprocess
 import tempfile
 
-from lib import EDCSYNC, House, expect, main, subset, wait_for
+from lib import EDCSYNC, House, LONG, expect, main, subset, wait_for
 from terminal import Console
 
 
@@ -178,7 +178,7 @@ def an_act_from_the_console_is_seen_by_all():
             leave(a)
             leave(b)
         service.terminate()
-        service.wait(10)
+        service.wait(LONG)
         house.verify()
 
 
@@ -209,7 +209,7 @@ def beside_a_service_it_attaches_and_says_so():
             leave(c)
         expect(engine_of(house)["state"] == "run", "the service runs on")
         service.terminate()
-        service.wait(10)
+        service.wait(LONG)
 
 
 def attach_starts_no_engine():

@@ -11,7 +11,7 @@ import threading
 import urllib.parse
 
 from field import attempts, end_of, line, lines, oauth, run, submit
-from lib import House, expect, main, wait_for
+from lib import House, LONG, expect, main, wait_for
 from vendor import Close, answer
 
 SECRET = "SECcanary=77&+ x"
@@ -114,7 +114,7 @@ def enter(h, door, name="edc", wide=64, **login):
     v = h.vendor(door)
     h.endpoint(name, v, profile=profile(h, VAULT, **login), order="form",
                credential=credential, max_in_flight=wide,
-               retry={"answer_timeout_ms": 30000})
+               retry={"answer_timeout_ms": 120000})
     return v
 
 
@@ -146,13 +146,13 @@ def sixty_four_401_are_one_token_request():
             return answer(200, {"access_token": "v%d" % len(issued),
                                 "token_type": "Bearer"})
         if r.headers["authorization"] == "Bearer v1":
-            first.wait(20)      # all of them are out before the first 401
+            first.wait(LONG)      # all of them are out before the first 401
             return answer(401)
         return answer()
     with House() as h:
         v = h.vendor(script)
         h.endpoint("edc", v, order="form", credential=oauth(h, v),
-                   max_in_flight=64, retry={"answer_timeout_ms": 30000})
+                   max_in_flight=64, retry={"answer_timeout_ms": 120000})
         submit(h, lines(64))
         run(h)
         expect(h.states() == {"committed": 64}, h.states())
@@ -171,12 +171,12 @@ def a_token_that_serves_nobody_is_one_halt():
             return answer(200, {"access_token": "v%d" % len(issued),
                                 "token_type": "Bearer"})
         if r.headers["authorization"] == "Bearer v1":
-            first.wait(20)      # all of them are out before the first 401
+            first.wait(LONG)      # all of them are out before the first 401
         return answer(401)
     with House() as h:
         v = h.vendor(script)
         h.endpoint("edc", v, order="form", credential=oauth(h, v),
-                   max_in_flight=64, retry={"answer_timeout_ms": 30000})
+                   max_in_flight=64, retry={"answer_timeout_ms": 120000})
         submit(h, lines(200))
         run(h, codes=(1,))
         per = {}
@@ -290,7 +290,7 @@ def expired_sessions_are_one_log_in():
 
     def data(r):
         if r.headers["authorization"] == "S1":
-            first.wait(20)
+            first.wait(LONG)
             return failure("INVALID_SESSION_ID")
         return done(r)
     with House() as h:
@@ -485,7 +485,7 @@ def log_ins_have_a_limit_of_their_own():
         states = h.states()
         expect(set(states) <= {"committed", "queued", "waiting"}, states)
         engine.terminate()
-        engine.wait(10)
+        engine.wait(LONG)
 
 
 def two_stores_share_an_account():
@@ -631,7 +631,7 @@ def nothing_of_it_stays_in_the_process():
             found = in_memory(proc, b"SECcanary")
             expect(not found, "in memory:", found)
         engine.terminate()
-        engine.wait(10)
+        engine.wait(LONG)
 
 
 def in_memory(proc, word):

@@ -9,8 +9,8 @@ Submitting the same file again adds nothing: before, during and after.
 import collections
 import json
 
-from lib import (House, OPS, expect, main, no_double, one_for_each, wait_for,
-                 waits_kept)
+from lib import (HASTY, House, LONG, OPS, expect, main, no_double,
+                 one_for_each, waits_kept)
 
 LINES = len(OPS.open().readlines())
 
@@ -42,6 +42,9 @@ SCENARIOS = {
         {"share": 0.1, "per": "operation", "do": "queue",
          "outcome": "never"}],
 }
+
+# What never comes is waited for, but not for a minute.
+MORE = {"stall": {"retry": HASTY}, "queued": {"poll": {"budget_ms": 4000}}}
 
 # Which ends a scenario allows, beside committed.
 ENDS = {"refuse": {"rejected"}, "queued": {"rejected", "unwatched"}}
@@ -95,14 +98,15 @@ def deliver(scenario, mode):
         sim = h.sim({"name": scenario, "profile": profile,
                      "clock": "first_request", "rules": SCENARIOS[scenario]})
         h.endpoint("edc", sim, profile=profile, idempotency=mode,
-                   order="form" if scenario != "plain" else "subject")
+                   order="form" if scenario != "plain" else "subject",
+                   **MORE.get(scenario, {}))
         first = submit(h, text)
         expect(first["queued"] + first["newer"] == LINES, first)
         expect(submit(h, text)["exists"] == LINES, "again, before")
         engine = h.start("run", "--until-idle")
         expect(submit(h, text, codes=(0, 1))["exists"] == LINES,
                "again, during")
-        out, err = engine.communicate(timeout=120)
+        out, err = engine.communicate(timeout=5 * LONG)
         expect(engine.returncode in (0, 1), "run:", engine.returncode, err)
         expect(submit(h, text, codes=(0, 1))["exists"] == LINES,
                "again, after")
@@ -201,4 +205,4 @@ if __name__ == "__main__":
     main(*cases(), tokens_expire_in_mid_sequence,
          revoked_credentials_keep_work_queued_until_resumed,
          forgotten_keys_are_reported_by_check,
-         a_killed_simulator_keeps_its_truth)
+         a_killed_simulator_keeps_its_truth, jobs=2)

@@ -244,7 +244,8 @@ def a_job_is_asked_for_where_its_answer_says():
             v = h.vendor(lambda r: answer(202, text) if r.method == "POST"
                          else answer(200, {"status": "done"}))
             h.endpoint("edc", v, profile=profile(h, jobs),
-                       base_url=v.url + "/api", poll={"budget_ms": 400},
+                       base_url=v.url + "/api",
+                       poll={"budget_ms": 60000 if target else 4000},
                        credential={"kind": "bearer", "token_file":
                                    h.secret("token", "t0ken")})
             submit(h, record("U1", {"a": 1}))

@@ -11,7 +11,8 @@ import signal
 import socket
 import subprocess
 
-from lib import EDCSYNC, House, at_terminal, expect, main, subset, wait_for
+from lib import (EDCSYNC, House, LONG, at_terminal, expect, main, subset,
+                 wait_for)
 from vendor import Close, answer
 
 SECRET = "s3cret-of-the-vendor"
@@ -253,7 +254,7 @@ def it_goes_where_it_is_looked_for():
 
 # ---- endpoint test --------------------------------------------------------
 
-def tested(h, code, name="edc", *words, seconds=60):
+def tested(h, code, name="edc", *words, seconds=5 * LONG):
     """The steps by name, after one test with this exit code."""
     done = h.command("endpoint test", name, *words, "--json", codes=None,
                      timeout=seconds)
@@ -328,16 +329,17 @@ def a_head_that_is_not_answered_is_not_the_end():
 
 def what_cannot_be_reached():
     with House() as h:
-        free = socket.create_server(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+        deaf = socket.socket()      # its port is nobody else's meanwhile
+        deaf.bind(("127.0.0.1", 0))
+        port = deaf.getsockname()[1]
         silent = h.vendor(lambda r: None)
         ends = h.vendor(lambda r: Close())
         plain = h.vendor(lists)
         h.endpoint("closed", plain, base_url="http://127.0.0.1:%d" % port)
         h.endpoint("name", plain, base_url="https://edc.invalid/api")
         h.endpoint("tls", plain, base_url=plain.url.replace("http", "https"))
-        h.endpoint("silent", silent, retry={"answer_timeout_ms": 100})
+        h.endpoint("silent", silent, retry={"answer_timeout_ms": 2000,
+                                            "connect_timeout_ms": 2000})
         h.endpoint("ends", ends)
         for name, step in (("closed", "tcp"), ("name", "dns"),
                            ("tls", "tls"), ("silent", "answer"),
@@ -346,6 +348,7 @@ def what_cannot_be_reached():
             expect(result == "unreachable" and
                    steps[step]["result"] == "failed", name, steps)
             expect(steps["look_up"]["result"] == "skipped", name, steps)
+        deaf.close()
 
 
 def certificate(h, name, host, days):
@@ -531,7 +534,7 @@ def it_is_recorded_and_disturbs_no_engine():
         expect(after["pid"] == before["pid"] and engine.poll() is None,
                before, after)
         engine.terminate()
-        engine.communicate(timeout=10)
+        engine.communicate(timeout=LONG)
         trail = [r for r in h.json("audit list") if
                  r["type"] == "endpoint_tested"]
         expect([r["body"]["resolution"] for r in trail] == ["ok", "begun"],

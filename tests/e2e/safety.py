@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from lib import EDCSIM, EDCSYNC, House, expect, main
+from lib import EDCSIM, EDCSYNC, House, LONG, expect, main
 from vendor import Close, answer
 
 LINE = {"study_oid": "S", "subject_key": "1001", "form_oid": "DM",
@@ -40,7 +40,7 @@ def calm(done, *words):
 
 def program(argv, cwd, **kw):
     return subprocess.run(argv, cwd=cwd, stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=30,
+                          capture_output=True, timeout=LONG,
                           env=dict(os.environ, LC_ALL="C.UTF-8"), **kw)
 
 
@@ -178,7 +178,7 @@ def the_first_operator_is_one():
              str(h.dir / "edcsync.json")], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE) for name in ("ann", "bob")]
         for p in both:
-            p.communicate(timeout=30)
+            p.communicate(timeout=LONG)
         expect(sorted(p.returncode for p in both) == [0, 77],
                [p.returncode for p in both])
         expect(len(h.json("operator list")) == 1, "two first operators")
@@ -196,7 +196,7 @@ def nothing_waits_for_a_pipe_or_an_endless_device():
             + "\n" for i, f in enumerate(
                 ["fifo", "/dev/zero", "/tmp", "/dev/null", "x" * 5000]))
         done = h.command("submit", "--endpoint", "edc", "-",
-                         input=lines + line(), codes=(65,), timeout=20)
+                         input=lines + line(), codes=(65,), timeout=LONG)
         expect(done.stderr.count("refused") == 5, done.stderr)
         expect(h.states() == {"queued": 1}, h.states())
         for words in (["audit verify", "--anchors", "fifo"],
@@ -204,14 +204,14 @@ def nothing_waits_for_a_pipe_or_an_endless_device():
                       ["audit verify", "--anchors", "/dev/zero"],
                       ["status", "--store", "fifo"],
                       ["status", "--config", "/dev/zero"]):
-            done = h.command(*words, codes=None, timeout=20)
+            done = h.command(*words, codes=None, timeout=LONG)
             expect(done.returncode > 0, words, done.returncode)
         for name in ("anchors.log", "audit.key"):
             (h.dir / name).rename(h.dir / "kept")
             os.mkfifo(h.dir / name, 0o600)
             done = h.command("submit", "--endpoint", "edc", "-",
                              input=line(subject_key="2"), codes=(74, 77),
-                             timeout=20)
+                             timeout=LONG)
             expect(name in done.stderr, done.stderr)
             (h.dir / "kept").replace(h.dir / name)
         expect(h.states() == {"queued": 1}, h.states())
@@ -230,7 +230,7 @@ def a_closed_stream_is_no_place_for_our_words():
                           "run --until-idle", "list --json"):
                 subprocess.run(["sh", "-c", "exec %s %s --config %s %s" % (
                     EDCSYNC, words, h.dir / "edcsync.json", close)],
-                    cwd=h.dir, capture_output=True, timeout=30)
+                    cwd=h.dir, capture_output=True, timeout=LONG)
             for f in h.dir.iterdir():
                 text = f.read_bytes() if f.name not in ("good", "bad") \
                     else b""

@@ -10,7 +10,8 @@ import os
 import sys
 import time
 
-from lib import House, OPS, expect, one_for_each, shipped, waits_kept
+from lib import (HASTY, House, LONG, OPS, expect, one_for_each, shipped,
+                 waits_kept)
 
 JOBS = int(os.environ.get("JOBS", "12"))
 LINES = len(OPS.open().readlines())
@@ -40,7 +41,8 @@ def configure(h, sim, scenario, mode):
     settle = 2500 if scenario in ("lag", "stall", "chaos") else 300
     more = {"lookup": {"settle_ms": settle, "max_attempts": 30},
             "poll": {"first_ms": 50, "cap_ms": 200, "budget_ms": 5000},
-            "retry": {"max_attempts": 12}}
+            "retry": HASTY if scenario in ("stall", "chaos") else
+            {"max_attempts": 30}}
     if scenario in NEED_TOKEN:
         more["credential"] = {
             "kind": "oauth2_client_credentials",
@@ -91,10 +93,10 @@ def run(scenario, mode):
         text = lines_for(MODES[mode][1])
         for again in range(2):
             h.command("submit", "--endpoint", "edc", "-", input=text)
-        engine = h.start("run", "--until-idle", "--for", "100s")
+        engine = h.start("run", "--until-idle")
         h.command("submit", "--endpoint", "edc", "-", input=text,
                   codes=(0, 1))
-        out, err = engine.communicate(timeout=110)
+        out, err = engine.communicate(timeout=5 * LONG)
         expect(engine.returncode in (0, 1), where, engine.returncode, err)
         h.command("submit", "--endpoint", "edc", "-", input=text,
                   codes=(0, 1))

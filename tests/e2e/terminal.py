@@ -11,11 +11,14 @@ import struct
 import termios
 import time
 
-from lib import Failed, expect
+from lib import Failed, LONG, expect
 
 CSI = re.compile(rb"\x1b\[([?>=]?)([0-9;:]*)([ -/]*)([@-~])")
 OSC = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 SHORT = re.compile(rb"\x1b(?:[()*+][0-9A-Za-z]|[0-9=>78cDEHMZ])")
+# Written behind what a program said last, by us: no terminal shows it, and
+# when it has come, so has everything before it.
+LAST = b"\x1b]last\x07"
 INCOMPLETE = re.compile(rb"\x1b(?:\[[?>=]?[0-9;:]*[ -/]*|\][^\x07]*|[()*+]?)$")
 
 
@@ -300,12 +303,11 @@ class Console:
     def text(self):
         return self.screen.text()
 
-    def until(self, what, condition, seconds=20.0):
+    def until(self, what, condition, seconds=LONG):
         end = time.monotonic() + seconds
         while not condition():
             self.poll()
             if self.status is not None:
-                self.pump()
                 if condition():
                     break
                 raise Failed("it ended with %s before: %s\n%s" %
@@ -314,11 +316,11 @@ class Console:
                 raise Failed("waited in vain: %s\n%s" % (what, self.text()))
             self.pump()
 
-    def wait(self, *words, seconds=20.0):
+    def wait(self, *words, seconds=LONG):
         self.until("on the screen: %s" % (words,),
                    lambda: all(w in self.text() for w in words), seconds)
 
-    def wait_not(self, word, seconds=20.0):
+    def wait_not(self, word, seconds=LONG):
         self.until("no longer on the screen: %s" % word,
                    lambda: word not in self.text(), seconds)
 
@@ -338,16 +340,28 @@ class Console:
             pid, status = os.waitpid(self.shell, os.WNOHANG)
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
+                self.last_words()
         return self.status
 
-    def end(self, seconds=10.0):
+    def last_words(self):
+        """A terminal hands on what was written when it finds the time."""
+        if self.gone:
+            return
+        os.write(self.slave, LAST)
+        end = time.monotonic() + LONG
+        while not self.raw.endswith(LAST):
+            if time.monotonic() > end:
+                raise Failed("its last words never came\n" + self.text())
+            self.pump()
+        self.raw = self.raw[:-len(LAST)]
+
+    def end(self, seconds=LONG):
         """Its exit code, once it ended by itself."""
         end = time.monotonic() + seconds
         while self.poll() is None:
             if time.monotonic() > end:
                 raise Failed("it does not end\n" + self.text())
             self.pump()
-        self.pump()
         return self.status
 
     def hang_up(self):

@@ -9,7 +9,7 @@ none cannot know goes to a person, who replays with evidence.
 import collections
 import json
 
-from lib import EDCSYNC, House, at_terminal, expect, main, waits_kept
+from lib import EDCSYNC, HASTY, House, at_terminal, expect, main, waits_kept
 
 N = 30
 
@@ -143,10 +143,8 @@ def house(h, vendor, rules, **scenario):
     sim = h.sim({"name": "vendors", "profile": profile, "rules": rules,
                  "clock": "first_request", "auth": auth or "none",
                  **scenario})
-    wait = 700 if rules is TROUBLE else 20000   # one that never comes
     h.endpoint("edc", sim, profile=profile, order="form",
-               retry={"answer_timeout_ms": wait, "connect_timeout_ms": wait},
-               poll={"budget_ms": 60000},
+               retry=HASTY if rules is TROUBLE else {},
                lookup={"settle_ms": 60, "max_attempts": 30},
                credential=credential(h, sim, auth))
     return sim, lines
@@ -160,7 +158,7 @@ def submit(h, lines):
 
 
 def run(h):
-    h.command("run", "--until-idle", "--for", "60s", codes=(0, 1))
+    h.command("run", "--until-idle", codes=(0, 1))
 
 
 def whole(h, sim):

@@ -55,6 +55,8 @@ static void start_transfer(struct engine *e, const struct effect *f)
 		&e->setup.config->endpoint[f->endpoint];
 	struct wire_start in = {
 		.id = f->transfer, .request = f->request,
+		/* A log-in is asked of somebody else. */
+		.group = f->request->secret_answer ? 0 : (int)f->endpoint + 1,
 		.connect_timeout_ms = f->connect_timeout_ms,
 		.answer_timeout_ms = f->answer_timeout_ms,
 		.proxy = c->proxy, .ca_file = c->ca_file,

@@ -1,3 +1,5 @@
+#include <config.h>
+
 #include "engine/head.h"
 
 #include <string.h>
@@ -82,4 +84,10 @@ bool head_length_absurd(const struct header *header, size_t n)
 		    !same_length(header[i].value, &first))
 			return true;
 	return false;
+}
+
+bool head_says_wait(int status, const char *head)
+{
+	return status == 429 ||
+	       (status == 503 && strcasestr(head, "\nRetry-After:"));
 }

@@ -13,6 +13,7 @@ libengine_a_SOURCES = \
 	src/engine/engine_log_in.c \
 	src/engine/login_ring.c src/engine/login_ring.h \
 	src/engine/login_share.c src/engine/login_share.h \
+	src/engine/route.c src/engine/route.h \
 	src/engine/step.c src/engine/step.h \
 	src/engine/step_answer.c \
 	src/engine/step_cred.c \
@@ -29,7 +30,7 @@ libengine_a_SOURCES = \
 if HAVE_CMOCKA
 check_PROGRAMS += tests/test_wire
 TESTS += tests/test_wire
-tests_test_wire_SOURCES = tests/test_wire.c
+tests_test_wire_SOURCES = tests/test_wire.c tests/wire_room.h
 tests_test_wire_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
 tests_test_wire_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_wire_LDADD = $(ENGINE_LIBS) $(TEST_LIBS)

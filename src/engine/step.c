@@ -264,9 +264,16 @@ static void on_claimed(struct engine_world *w)
 
 static void on_answer(struct engine_world *w, const struct event *e)
 {
+	struct transfer *t;
+
 	assert(e->transfer > 0 && (size_t)e->transfer <= w->transfers);
-	assert(w->transfer[e->transfer - 1] && e->answer);
-	answer_take(w, w->transfer[e->transfer - 1], e->answer, e->phases_us);
+	t = w->transfer[e->transfer - 1];
+	assert(t && e->answer);
+	if (e->answer->transport == TRANSPORT_CUT &&
+	    !e->answer->first_byte_left)
+		send_held(w, t);
+	else
+		answer_take(w, t, e->answer, e->phases_us);
 }
 
 static void on_control(struct engine_world *w, struct place *p,

@@ -107,17 +107,20 @@ static bool barred(const struct engine_world *w, const struct place *p,
 	return circuit_allows(&p->state.circuit, p->config->max_in_flight) == 0;
 }
 
-static void recall(struct engine_world *w, struct place *p,
-		   struct transfer *t)
+static void recall(struct engine_world *w, struct transfer *t)
 {
 	struct effect e = {.kind = EFFECT_CANCEL, .transfer = t->id,
 			   .endpoint = t->endpoint, .unless_left = true};
 
 	w->effect(w->effect_ctx, &e);
-	if (e.left)
-		return;
+	if (!e.left)
+		send_held(w, t);
+}
+
+void send_held(struct engine_world *w, struct transfer *t)
+{
 	if (t->page.len)
-		look_park(p, t);
+		look_park(&w->place[t->endpoint], t);
 	else if (t->intent)
 		send_take_back(w, t);
 	else
@@ -137,7 +140,7 @@ void send_recall(struct engine_world *w, struct place *p)
 
 		if (t && &w->place[t->endpoint] == p && !t->parked &&
 		    t->kind != ATTEMPT_CREDENTIAL)
-			recall(w, p, t);
+			recall(w, t);
 	}
 }
 

@@ -2,6 +2,7 @@
 
 #include "engine/head.h"
 #include "engine/peer.h"
+#include "engine/route.h"
 #include "engine/watch.h"
 #include "engine/wipe.h"
 #include "engine/wire.h"
@@ -14,13 +15,6 @@
 #include <strings.h>
 #include <time.h>
 
-/* What differs between endpoints; texts are copies. */
-struct route {
-	char *proxy, *ca_file, *client_cert_file;
-	bool known, two;		/* set at all; HTTP/2 may be spoken */
-	int64_t connect_timeout_ms, answer_timeout_ms;
-};
-
 enum form { FORM_NONE, FORM_HEAD, FORM_BARE, FORM_BODY };
 
 /*
@@ -31,7 +25,7 @@ enum form { FORM_NONE, FORM_HEAD, FORM_BARE, FORM_BODY };
 struct slot {
 	struct wire *wire;
 	CURL *easy;
-	int id;				/* 0: idle */
+	int id, group;			/* id 0: idle */
 	wire_done_fn *done;
 	void *ctx;
 	struct curl_slist *lines;	/* one array; they point into text */
@@ -39,6 +33,7 @@ struct slot {
 	struct buf text;		/* header lines, NUL after each */
 	struct wire_peer *peer;		/* asked for, or NULL */
 	bool sent, resend, too_large, answered, head_whole;
+	bool paces, held;		/* said wait; must not leave for that */
 	bool secret;			/* the answer holds a token */
 	CURLcode refused;		/* could not even be added */
 	struct buf head, body;
@@ -59,6 +54,7 @@ struct wire {
 	struct slot **slot;		/* every slot ever made */
 	size_t slots;
 	struct slot *idle, *failed;
+	struct hold hold;
 	int in_flight;
 	int64_t reaped_ms;		/* UTC, of the answers of one look */
 	bool running;
@@ -94,8 +90,9 @@ static int on_prereq(void *ctx, char *ip, char *local, int port, int lport)
 		s->resend = true;
 		return CURL_PREREQFUNC_ABORT;
 	}
-	s->sent = true;
-	return CURL_PREREQFUNC_OK;
+	s->held = hold_binds(&s->wire->hold, s->group);
+	s->sent = !s->held;
+	return s->held ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 /* One numbering, here and there. */
@@ -122,6 +119,18 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx,
 	return 0;
 }
 
+static void head_ended(struct slot *s)
+{
+	long status = 0;
+
+	s->head_whole = true;
+	curl_easy_getinfo(s->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (s->paces || !head_says_wait((int)status, buf_text(&s->head)))
+		return;
+	s->paces = true;
+	hold_read(&s->wire->hold, s->group);
+}
+
 static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 {
 	struct slot *s = ctx;
@@ -131,14 +140,14 @@ static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 		buf_clear(&s->head);	/* after a 1xx: a new head */
 	if (s->head.len == 0)
 		s->head_whole = false;
-	if (n && n <= 2 && p[0] == (n == 2 ? '\r' : '\n'))
-		s->head_whole = true;
 	if (s->head.len + n > LIMIT_HEADER_BYTES) {
 		s->too_large = true;
 		return 0;
 	}
 	s->answered = true;
 	buf_add(&s->head, p, n);
+	if (n && n <= 2 && p[0] == (n == 2 ? '\r' : '\n'))
+		head_ended(s);
 	return n;
 }
 
@@ -249,6 +258,9 @@ static void slot_put(struct slot *s)
 	if (s->form == FORM_BODY)
 		SET(s->easy, CURLOPT_POSTFIELDS, NULL);
 	drop_secrets(s);
+	if (s->paces)
+		hold_told(&s->wire->hold, s->group);
+	s->paces = false;
 	if (s->body.cap > 1u << 20)
 		buf_release(&s->body);
 	buf_clear(&s->body);
@@ -355,46 +367,16 @@ static void set_method(struct slot *s, const struct request *r)
 	SET(s->easy, CURLOPT_POSTFIELDS, r->body.n ? r->body.p : "");
 }
 
-static bool same(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static void keep(char **to, const char *text)
-{
-	free(*to);
-	*to = xstrdup(text);
-}
-
-static bool route_same(const struct route *r, const struct wire_start *in,
-		       bool two)
-{
-	return r->known && r->two == two &&
-	       r->connect_timeout_ms == in->connect_timeout_ms &&
-	       r->answer_timeout_ms == in->answer_timeout_ms &&
-	       same(r->proxy, in->proxy) && same(r->ca_file, in->ca_file) &&
-	       same(r->client_cert_file, in->client_cert_file);
-}
-
 static void set_route(struct slot *s, const struct wire_start *in)
 {
-	bool two = in->http_version && in->http_version[0] == '2';
 	const curl_version_info_data *system;
-	struct route *r = &s->route;
 
-	if (route_same(r, in, two))
+	if (!route_take(&s->route, in))
 		return;
-	keep(&r->proxy, in->proxy);
-	keep(&r->ca_file, in->ca_file);
-	keep(&r->client_cert_file, in->client_cert_file);
-	r->known = true;
-	r->two = two;
-	r->connect_timeout_ms = in->connect_timeout_ms;
-	r->answer_timeout_ms = in->answer_timeout_ms;
 	system = curl_version_info(CURLVERSION_NOW);
 	SET(s->easy, CURLOPT_PROXY, in->proxy ? in->proxy : "");
 	SET(s->easy, CURLOPT_NOPROXY, in->proxy ? "" : "*");
-	SET(s->easy, CURLOPT_HTTP_VERSION, two ?
+	SET(s->easy, CURLOPT_HTTP_VERSION, s->route.two ?
 	    (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
 	/* A named bundle replaces the system's; NULL would mean none. */
 	SET(s->easy, CURLOPT_CAINFO,
@@ -462,6 +444,8 @@ static const struct {
 static enum transport transport_from(const struct slot *s, CURLcode code,
 				     int status)
 {
+	if (s->held)
+		return TRANSPORT_CUT;
 	if (s->resend)
 		return TRANSPORT_RESEND;
 	if (s->too_large)
@@ -577,7 +561,8 @@ static void finish(struct slot *s, CURLcode code)
 	a.received_ms = s->wire->reaped_ms;
 	s->id = -1;		/* may be another's while this is told */
 	if (a.transport != TRANSPORT_OK)
-		a.error = s->resend ? "the connection died; a second sending "
+		a.error = s->held ? "the answer to another says wait"
+			: s->resend ? "the connection died; a second sending "
 				      "was refused"
 			: s->too_large ? "the answer is larger than allowed"
 			: s->error[0] ? s->error : curl_easy_strerror(code);
@@ -615,9 +600,7 @@ static void slot_release(struct slot *s)
 	buf_release(&s->head);
 	buf_release(&s->body);
 	buf_wipe(&s->url);
-	free(s->route.proxy);
-	free(s->route.ca_file);
-	free(s->route.client_cert_file);
+	route_release(&s->route);
 	free(s);
 }
 
@@ -638,6 +621,7 @@ void wire_free(struct wire *w)
 	free(w->slot);
 	curl_multi_cleanup(w->multi);
 	curl_share_cleanup(w->share);
+	hold_release(&w->hold);
 	watch_free(w->watch);		/* sockets are closed by then */
 	free(w);
 }
@@ -660,7 +644,8 @@ void wire_start(struct wire *w, const struct wire_start *in,
 	s->id = in->id;
 	s->done = done;
 	s->ctx = ctx;
-	s->sent = s->resend = s->too_large = false;
+	s->group = in->group;
+	s->sent = s->resend = s->too_large = s->held = false;
 	s->answered = s->head_whole = false;
 	s->secret = in->request->secret_answer;
 	if (s->secret)

@@ -43,6 +43,7 @@ struct wire_peer {
 
 struct wire_start {
 	int id;
+	int group;			/* whom a wait binds together; 0 none */
 	const struct request *request;
 	int64_t connect_timeout_ms;
 	int64_t answer_timeout_ms;	/* after connect; libcurl has one total,
@@ -64,7 +65,9 @@ struct wire *wire_new(int max_in_flight);
 /* Cancels what is in flight, without waiting for anything. */
 void wire_free(struct wire *);
 
-/* Never fails: trouble arrives as an answer in a later run. */
+/* Never fails: trouble arrives as an answer in a later run. So does a 429,
+ * or a 503 with Retry-After, that was read for another of the same group and
+ * is told in the same run: then it does not leave, TRANSPORT_CUT. */
 void wire_start(struct wire *, const struct wire_start *, wire_done_fn *,
 		void *ctx);
 /* Takes it off, and `done` is not called; unless_left: only if it returns

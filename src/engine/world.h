@@ -158,6 +158,8 @@ void send_withdraw_all(struct engine_world *, struct place *);
 /* What stands on the wire, but waits for its connection yet, goes back when
  * the endpoint is barred: by the vendor's wait, a person, a halt, a circuit. */
 void send_recall(struct engine_world *, struct place *);
+/* It did not leave: back to its turn, its page, or its end. */
+void send_held(struct engine_world *, struct transfer *);
 /* Builds the request of an operation's transfer (again, for a page). */
 bool send_build(struct engine_world *, struct transfer *,
 		const char *next_page, struct buf *error);

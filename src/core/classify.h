@@ -126,9 +126,9 @@ void classify_guard(struct opened *);
 bool classify_well_formed(const struct opened *, bool refusals);
 /* Does an answer speak of an error, whatever its status? JSON: a member
  * error, errors, fault or exception that says something, success or ok that
- * is false, failed or failures that is a number and not 0, a status (state, result, outcome) that is a word of failure or a
- * number of HTTP's from 400; in any element of a list. XML: such a root, or a
- * SOAP fault. */
+ * is false, failed or failures that is a number and not 0, a status (state,
+ * result, outcome) that is a word of failure or a number of HTTP's from 400;
+ * in any element of a list. XML: such a root, or a SOAP fault. */
 bool classify_says_error(const struct opened *);
 /* The built-in table; always decides. */
 void classify_defaults(struct opened *);

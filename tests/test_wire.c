@@ -236,7 +236,8 @@ static void a_length_is_one_number(void **state)
 	} rows[] = {
 		{"a: 1\r\n", false}, {"Content-Length: 10\r\n", false},
 		{"content-length:10\r\nCONTENT-LENGTH: 10\r\n", false},
-		{"Content-Length: 10, 10\r\n", false},
+		{"Content-Length: 10, 10 ,10\r\n", false},
+		{"Content-Length: 10\r\nContent-Length:\r\n", true},
 		{"Content-Length: 10, 5\r\n", true},
 		{"Content-Length: 10\r\nContent-Length: 5\r\n", true},
 		{"Content-Length: 10,\r\n", true},

@@ -52,7 +52,7 @@ bool head_named(const struct header *h, const char *name)
 /* Of "10" or "10, 10": all the same; false: no length, or several. */
 static bool same_length(struct span value, struct span *first)
 {
-	while (value.n) {
+	for (;;) {
 		struct span one = {value.p, 0};
 
 		while (one.n < value.n && one.p[one.n] >= '0' &&
@@ -62,14 +62,13 @@ static bool same_length(struct span value, struct span *first)
 		    (first->p && !span_eq(*first, one)))
 			return false;
 		*first = one;
-		value.p += one.n;
-		value.n -= one.n;
-		if (value.n && (*value.p != ',' || value.n == 1))
+		value = trim((struct span){value.p + one.n, value.n - one.n});
+		if (!value.n)
+			return true;
+		if (*value.p != ',')
 			return false;
-		if (value.n)
-			value = trim((struct span){value.p + 1, value.n - 1});
+		value = trim((struct span){value.p + 1, value.n - 1});
 	}
-	return first->p;
 }
 
 /* libcurl takes a length it cannot count for none at all, reads the digits

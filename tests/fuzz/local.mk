@@ -2,6 +2,9 @@
 # with --enable-fuzzers (and CC=clang) tests/fuzz/fuzz_* are libFuzzer
 # programs: run one as  tests/fuzz/fuzz_json -max_total_time=60 CORPUS
 EXTRA_DIST += \
+	tests/fuzz/corpus/head/broken \
+	tests/fuzz/corpus/head/lengths \
+	tests/fuzz/corpus/head/plain \
 	tests/fuzz/corpus/json/bom \
 	tests/fuzz/corpus/json/clinical \
 	tests/fuzz/corpus/json/comments \
@@ -317,6 +320,23 @@ tests_fuzz_replay_scenario_SOURCES = tests/fuzz/fuzz_scenario.c \
 tests_fuzz_replay_scenario_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/scenario"'
 tests_fuzz_replay_scenario_LDADD = $(SIM_LIBS)
+
+check_PROGRAMS += tests/fuzz/replay_head
+TESTS += tests/fuzz/replay_head
+tests_fuzz_replay_head_SOURCES = tests/fuzz/fuzz_head.c src/engine/head.c \
+	tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_replay_head_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/head"'
+tests_fuzz_replay_head_LDADD = $(CORE_LIBS)
+
+if FUZZERS
+check_PROGRAMS += tests/fuzz/fuzz_head
+tests_fuzz_fuzz_head_SOURCES = tests/fuzz/fuzz_head.c src/engine/head.c \
+	tests/fuzz/fuzz.h
+tests_fuzz_fuzz_head_CFLAGS = $(AM_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_head_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_head_LDADD = tests/fuzz/libcorefuzz.a $(CRYPTO_LIBS) $(LIBXML_LIBS)
+endif
 
 check_PROGRAMS += tests/fuzz/replay_url
 TESTS += tests/fuzz/replay_url

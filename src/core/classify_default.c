@@ -120,38 +120,46 @@ static bool bad_status(struct span raw)
 	return word_in(raw, words, ARRAY_SIZE(words));
 }
 
-static bool bad_member(const struct json *doc, uint32_t node)
+/* Says no: nothing beside it can mean yes. */
+static bool denies(const struct json *doc, uint32_t node, struct span key)
 {
-	static const char *const troubles[] = {"error", "errors", "fault",
-		"exception"};
 	static const char *const statuses[] = {"status", "state", "result",
 		"outcome"};
 	static const char *const goods[] = {"success", "ok", "succeeded"};
-	static const char *const counts[] = {"failed", "failures"};
-	const struct json_node *n = &doc->node[node];
-	struct span key = {doc->text + n->key, n->key_len};
 
 	if (json_is(doc, node, JSON_FALSE))
 		return word_in(key, goods, ARRAY_SIZE(goods));
-	if (word_in(key, troubles, ARRAY_SIZE(troubles)))
-		return says_something(doc, node);
-	if (json_is(doc, node, JSON_NUMBER) &&
-	    word_in(key, counts, ARRAY_SIZE(counts)))
-		return says_something(doc, node);
 	return (json_is(doc, node, JSON_STRING) ||
 		json_is(doc, node, JSON_NUMBER)) &&
 		word_in(key, statuses, ARRAY_SIZE(statuses)) &&
 		bad_status(json_raw(doc, node));
 }
 
-static bool bad_object(const struct json *doc, uint32_t object)
+/* Speaks of trouble: of a part, or of something that was survived. */
+static bool troubled(const struct json *doc, uint32_t node, struct span key)
+{
+	static const char *const troubles[] = {"error", "errors", "fault",
+		"exception"};
+	static const char *const counts[] = {"failed", "failures"};
+
+	return (word_in(key, troubles, ARRAY_SIZE(troubles)) ||
+		(json_is(doc, node, JSON_NUMBER) &&
+		 word_in(key, counts, ARRAY_SIZE(counts)))) &&
+		says_something(doc, node);
+}
+
+static bool bad_object(const struct json *doc, uint32_t object, bool mild)
 {
 	if (!json_is(doc, object, JSON_OBJECT))
 		return false;
 	for (uint32_t kid = json_child(doc, object); kid != JSON_NONE;
-	     kid = json_next(doc, kid))
-		if (bad_member(doc, kid))
+	     kid = json_next(doc, kid)) {
+		const struct json_node *n = &doc->node[kid];
+		struct span key = {doc->text + n->key, n->key_len};
+
+		if (denies(doc, kid, key) || (mild && troubled(doc, kid, key)))
 			return true;
+	}
 	return false;
 }
 
@@ -180,19 +188,30 @@ static bool bad_xml(const struct opened *o)
 	return bad;
 }
 
-bool classify_says_error(const struct opened *o)
+static bool speaks(const struct opened *o, bool mild)
 {
 	const struct json *doc = o->doc;
 
 	if (!doc)
 		return o->body == BODY_XML && bad_xml(o);
 	if (!json_is(doc, 0, JSON_ARRAY))
-		return bad_object(doc, 0);
+		return bad_object(doc, 0, mild);
 	for (uint32_t kid = json_child(doc, 0); kid != JSON_NONE;
 	     kid = json_next(doc, kid))
-		if (bad_object(doc, kid))
+		if (bad_object(doc, kid, mild))
 			return true;
 	return false;
+}
+
+bool classify_says_error(const struct opened *o)
+{
+	return speaks(o, true);
+}
+
+/* A status that says by itself what was done: only a plain no counts. */
+static bool says_no(const struct opened *o)
+{
+	return speaks(o, false);
 }
 
 static bool object_or_array(const struct opened *o)
@@ -234,10 +253,10 @@ static const struct default_row {
 	 "a web page came where a machine's answer was due"},
 	{"unparsable", 200, 299, unparsable, VERDICT_UNKNOWN, REASON_NONE,
 	 false, "the answer cannot be read"},
-	{"error-in-2xx", 200, 201, classify_says_error, VERDICT_UNKNOWN,
+	{"error-in-2xx", 200, 200, classify_says_error, VERDICT_UNKNOWN,
 	 REASON_NONE, false,
 	 "the status says success, and the answer speaks of an error"},
-	{"error-in-2xx", 204, 204, classify_says_error, VERDICT_UNKNOWN,
+	{"error-in-2xx", 201, 204, says_no, VERDICT_UNKNOWN,
 	 REASON_NONE, false,
 	 "the status says success, and the answer speaks of an error"},
 	{"no-content", 204, 204, NULL, VERDICT_COMMIT, REASON_NONE, false,

@@ -94,8 +94,7 @@ static const char veeva_vault[] =
 	" \"extends\": \"generic-rest\",\n"
 	" \"send\": {\"content_type\": \"application/json\","
 	" \"method\": \"PUT\", \"path\": \"/records\","
-	" \"headers\": {\"Idempotency-Key\": null,"
-	" \"X-Idempotency-Key\": null}}}\n";
+	" \"headers\": {\"X-Op-ID\": \"{op_id}\"}}}\n";
 
 static const char *const profile_names[] = {
 	"generic-rest", "rave-web", "veeva-vault",

@@ -446,9 +446,9 @@ static void record(struct engine_world *w, struct transfer *t,
 	struct effect e = {.kind = EFFECT_OUTCOME, .endpoint = t->endpoint,
 			   .outcome = o};
 	struct attempt *at = &o->attempt;
-	struct span rule = span_of(p->config->credential.kind == CRED_SESSION ?
-				   "log-in" : "token");
+	struct span rule = span_of(ta->rule);
 
+	assert(ta->rule);
 	o->endpoint = at->endpoint = p->state.endpoint;
 	o->config = p->config;
 	o->kind = at->kind = ATTEMPT_CREDENTIAL;

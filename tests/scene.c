@@ -94,7 +94,8 @@ static const char veeva_vault[] =
 	" \"extends\": \"generic-rest\",\n"
 	" \"send\": {\"content_type\": \"application/json\","
 	" \"method\": \"PUT\", \"path\": \"/records\","
-	" \"headers\": {\"X-Op-ID\": \"{op_id}\"}}}\n";
+	" \"headers\": {\"Idempotency-Key\": null,"
+	" \"X-Idempotency-Key\": null}}}\n";
 
 static const char *const profile_names[] = {
 	"generic-rest", "rave-web", "veeva-vault",

@@ -7,7 +7,7 @@ top=${top_srcdir:-$(dirname "$0")/..}
 build=${top_builddir:-.}
 EDCSYNC=${EDCSYNC:-$build/edcsync}
 EDCSIM=${EDCSIM:-$build/edcsim}
-dir=$(mktemp -d) || exit 99
+dir=$(mktemp -d || mktemp -d /tmp/edcsync-docs-XXXXXX) || exit 99
 trap 'rm -rf "$dir"' EXIT
 bad=0
 wrong() { printf '%s\n' "$*"; bad=1; }

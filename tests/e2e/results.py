@@ -12,7 +12,7 @@ import sqlite3
 import threading
 
 from field import attempts, line, run, submit
-from lib import House, expect, main, wait_for
+from lib import House, LONG, expect, main, wait_for
 from vendor import Close, answer
 
 # What a profile of one's own says of it; beside the configuration.
@@ -36,7 +36,7 @@ def profile(h, result):
 
 def store(h):
     return contextlib.closing(sqlite3.connect(h.dir / "edcsync.db",
-                                              timeout=20))
+                                              timeout=LONG))
 
 
 def row(h, columns):
@@ -198,7 +198,7 @@ def killed_between_the_word_and_the_result():
 
     def say(n):
         if n <= 3:
-            hold.wait(60)
+            hold.wait(LONG)
         return csv(PART)
     with House() as h:
         v = scripted(h, say, retry={"answer_timeout_ms": 60000})
@@ -235,7 +235,7 @@ def killed_before_the_word_is_known():
 
         def script(r):
             if r.method == "GET" and not is_log(r) and len(asked(v)) == 1:
-                hold.wait(60)
+                hold.wait(LONG)
             return plain(r)
         v.script = script
         engine = h.start("run")
@@ -279,7 +279,7 @@ def never_a_guess():
         with House() as h:
             v = scripted(h, lambda n, says=says: says,
                          result=dict(IN_CSV, grace_404_ms=0),
-                         poll={"budget_ms": 400})
+                         poll={"budget_ms": 4000})
             run(h, codes=(1,))
             o = h.operations()[0]
             expect(o["state"] == "unwatched" and o["reason"] == "no_result",
@@ -298,7 +298,9 @@ def a_profile_can_say_what_a_404_means():
     for absent, state in (("none_refused", "committed"),
                           ("unknown", "unwatched")):
         with House() as h:
-            v = scripted(h, lambda n: answer(404, {}), poll={"budget_ms": 300},
+            v = scripted(h, lambda n: answer(404, {}), poll={
+                             "budget_ms": 4000 if state == "unwatched" else
+                             60000},
                          result=dict(IN_CSV, grace_404_ms=0, absent=absent))
             run(h, codes=(0, 1))
             expect(h.states() == {state: 1}, absent, h.states())
@@ -336,7 +338,8 @@ def never_to_another_host():
             profile(h, {"from": {"header": "X-Log"},
                         "items": IN_CSV["items"]})
             h.endpoint("edc", v, profile="joblog", order="form",
-                       base_url=v.url + "/ctx/api", poll={"budget_ms": 300},
+                       base_url=v.url + "/ctx/api",
+                       poll={"budget_ms": 60000 if target else 4000},
                        credential={"kind": "bearer", "token_file":
                                    h.secret("token", "t0ken")})
             submit(h, line(1))
@@ -380,7 +383,7 @@ def a_changed_profile_asks_the_job_again():
     hold = threading.Event()
 
     def say(n):
-        hold.wait(60)
+        hold.wait(LONG)
         return csv(PART)
     with House() as h:
         v = scripted(h, say, retry={"answer_timeout_ms": 60000})

@@ -56,6 +56,44 @@ static struct profile *child(const char *members, struct findings *f)
 	return p;
 }
 
+static struct profile *child_of_language(const char *members)
+{
+	struct buf text = BUF_INIT, parent = BUF_INIT;
+	struct findings f = {0};
+	struct profile *p;
+
+	buf_addf(&text, HEAD "\"extends\": \"language\",\n%s}", members);
+	p = profile_load(buf_span(&text), "child.json", find_parent, &parent,
+			 &f);
+	assert_non_null(p);
+	findings_release(&f);
+	buf_release(&text);
+	buf_release(&parent);
+	return p;
+}
+
+/* A result is a part of poll of its own: joined by member, or taken away. */
+static void a_result_is_joined_or_taken_away(void **state)
+{
+	struct profile *p = child_of_language("\"poll\": {\"result\": {"
+		"\"min_ms\": 7, \"when\": [\"done\"], \"if\": null}}");
+	const struct job_result *r = &p->poll.result;
+
+	(void)state;
+	assert_true(r->present && r->min_ms == 7 && r->grace_404_ms == 30000);
+	assert_true(r->when[JOB_DONE] && !r->when[JOB_PARTLY] &&
+		    !r->when[JOB_FAILED] && !r->only_if);
+	assert_true(r->items.n == 4 && r->from.n == 2 && r->headers.n == 1);
+	profile_free(p);
+	p = child_of_language("\"poll\": {\"result\": null}");
+	assert_true(p->poll.present && !p->poll.result.present);
+	assert_true(!p->poll.result.items.n && !p->poll.result.url);
+	profile_free(p);
+	p = child_of_language("\"poll\": null");
+	assert_false(p->poll.present || p->poll.result.present);
+	profile_free(p);
+}
+
 /* null takes away what is inherited: members, sections, single headers. */
 static void a_child_takes_away_what_is_inherited(void **state)
 {
@@ -153,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_replaces_members_and_goes_first),
+		cmocka_unit_test(a_result_is_joined_or_taken_away),
 		cmocka_unit_test(a_child_takes_away_what_is_inherited),
 		cmocka_unit_test(headers_of_a_child_join),
 		cmocka_unit_test(what_cannot_be_taken_away_is_told),

@@ -129,7 +129,9 @@ bench-classify: tests/bench/classify_bench$(EXEEXT)
 bench: tests/bench/bench$(EXEEXT) edcsync$(EXEEXT) bench-classify
 	EDCSYNC=$(abs_top_builddir)/edcsync tests/bench/bench $(BENCH_FLAGS)
 # Everything that the tests need, without running them.
-check-build: $(check_PROGRAMS) $(check_LIBRARIES)
+# After all, never beside it: both would make the same files.
+check-build: all
+	$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(check_LIBRARIES)
 .PHONY: bench bench-classify bench-console fuzz check-build screenshots
 CLEANFILES += $(EXTRA_PROGRAMS)
 

@@ -25,6 +25,8 @@ struct credit {
 	bool requests_only;		/* what persons asked for, no queue */
 	bool probe;			/* circuit open: one probe operation,
 					 * oldest unknown first */
+	bool probe_sends;		/* it need not be a read, if one that
+					 * sends is there */
 	int64_t *culprit;		/* out, where given: the operation whose
 					 * claim could not be stored */
 };

@@ -404,15 +404,18 @@ static int pick_probe(struct claim *c, int next, int64_t *best)
 
 static int claim_checks(struct claim *c);
 
-/* Without work of its own, what a person asked for is the probe: a read. */
+/* Reads first; without work of its own, what a person asked for is the probe:
+ * a read. */
 static int claim_probe(struct claim *c)
 {
-	static const int order[] = {NEXT_LOOK_UP, NEXT_POLL, NEXT_SEND};
+	static const int reads[] = {NEXT_LOOK_UP, NEXT_POLL, NEXT_SEND};
+	static const int sends[] = {NEXT_SEND, NEXT_LOOK_UP, NEXT_POLL};
+	const int *order = c->credit->probe_sends ? sends : reads;
 	int64_t id = 0;
 	int rc = ST_OK;
 
 	c->left = 1;
-	for (size_t i = 0; i < ARRAY_SIZE(order) && c->left > 0; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(reads) && c->left > 0; i++) {
 		rc = pick_probe(c, order[i], &id);
 		if (rc == ST_OK && id)
 			rc = claim_one(c, id);

@@ -2,10 +2,10 @@
  * circuit.h - floor 0: the circuit of one endpoint (DESIGN.md section 7).
  *
  * Failure = retry or unknown; commit and poll are success, and so is a read
- * that got its answer (found, absent, still running, ...); all else is
- * neutral. Only attempts begun in the present generation count. Durable: the
- * struct is what the store keeps. Half-open after a restart is open with a
- * fresh timer. Field reports B021-B027.
+ * that got its answer (found, absent, still running, heard but not
+ * understood, ...); all else is neutral. Only attempts begun in the present
+ * generation count. Durable: the struct is what the store keeps. Half-open
+ * after a restart is open with a fresh timer. Field reports B021-B027.
  */
 #ifndef EDCSYNC_CORE_CIRCUIT_H
 #define EDCSYNC_CORE_CIRCUIT_H

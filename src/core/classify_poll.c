@@ -19,6 +19,7 @@ static void poll_done(struct opened *o)
 	} else if (!strcmp(word, "unclear")) {
 		classify_say(o, VERDICT_UNKNOWN, "items-unclear",
 			     "what became of some items is not understood");
+		o->out->heard = !classify_says_error(o);
 	} else if (!strcmp(word, "all_refused")) {
 		o->out->reason = REASON_JOB_FAILED;
 		classify_say(o, VERDICT_REJECT, "job-all-refused",
@@ -126,6 +127,7 @@ static void lead_to_result(struct opened *o)
 		classify_say(o, VERDICT_UNKNOWN, "result-address-missing",
 			     "the job has ended, but its answer does not name "
 			     "its result");
+		out->heard = true;
 		return;
 	}
 	out->verdict = VERDICT_STILL;

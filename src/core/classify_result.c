@@ -40,6 +40,7 @@ static void result_absent(struct opened *o, enum job_stage stage,
 	} else {
 		classify_say(o, VERDICT_UNKNOWN, "result-absent",
 			     "the job's result is not there");
+		o->out->heard = true;
 	}
 }
 
@@ -62,6 +63,7 @@ static void result_items(struct opened *o)
 			     seen->unclear ? "what became of some items is "
 			     "not understood" :
 			     "the job's result shows nothing of its items");
+		o->out->heard = !classify_says_error(o);
 	} else if (!seen->refused && classify_says_error(o)) {
 		classify_say(o, VERDICT_UNKNOWN, "result-with-error",
 			     "no item was refused, and the answer speaks of "

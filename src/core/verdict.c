@@ -57,7 +57,8 @@ void verdict_init(struct verdict_out *v)
 	v->halt = HALT_NONE;
 	v->layer = LAYER_NONE;
 	v->job_stage = JOB_WATCHED;
-	v->matched = v->not_done = v->paces_endpoint = v->complete = false;
+	v->matched = v->not_done = v->heard = false;
+	v->paces_endpoint = v->complete = false;
 	v->retry_after_ms = -1;
 	v->items_refused = v->items_total = 0;
 	v->rule[0] = v->why[0] = v->say[0] = v->todo[0] = '\0';

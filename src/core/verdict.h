@@ -133,6 +133,9 @@ struct verdict_out {
 					 * knows, built-in ones included */
 	bool not_done;			/* halt: the answer proves it was not
 					 * done */
+	bool heard;			/* unknown: the vendor has answered, in
+					 * words that are not understood; it is
+					 * up */
 	char rule[64];			/* the rule's name, always set */
 	char why[160];			/* one line for people, no values */
 	char say[256];			/* the profile's plain words, or "" */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/backoff.h"
 #include "engine/world.h"
 
 #define STORED_MAX 256			/* two batches of the default window */
@@ -495,6 +496,19 @@ static bool probe_credit(struct engine_world *w, struct place *p)
 	return true;
 }
 
+/*
+ * Reads are the probe: they do no harm. But one about a job that gets no answer
+ * any more, at a vendor that is up, would keep the endpoint shut: when the
+ * first probe has failed, one in four is a send.
+ */
+static bool probe_sends(struct engine_world *w, const struct place *p)
+{
+	int64_t wait_ms = 2 * p->config->circuit.reset_ms;
+
+	return w->now.utc_ms >= add_ms(p->state.circuit.opened_ms, wait_ms) &&
+	       world_random(w) % 4 == 0;
+}
+
 static void credit_fill(struct engine_world *w, struct place *p, bool claim,
 			struct credit *c)
 {
@@ -511,6 +525,7 @@ static void credit_fill(struct engine_world *w, struct place *p, bool claim,
 		return;
 	if (probe_credit(w, p)) {
 		c->probe = true;
+		c->probe_sends = probe_sends(w, p);
 		c->total = c->retries = 1;
 		p->lent = 1;
 		return;

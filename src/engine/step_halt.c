@@ -418,7 +418,7 @@ void halt_judge(struct engine_world *w, struct place *p, struct transfer *t,
 			 op, v->why);
 	/* Cut or not built by ourselves: that says nothing about the vendor. */
 	if (a->transport != TRANSPORT_CUT && !t->unbuilt)
-		halt_circuit(w, p, t, v->verdict);
+		halt_circuit(w, p, t, v->heard ? VERDICT_STILL : v->verdict);
 	else if (t->probe)
 		circuit_probe_release(&p->state.circuit, w->now.utc_ms);
 }

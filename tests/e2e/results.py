@@ -11,7 +11,7 @@ import json
 import sqlite3
 import threading
 
-from field import attempts, line, run, submit
+from field import attempts, end_of, line, run, stop, submit
 from lib import House, LONG, expect, main, wait_for
 from vendor import Close, answer
 
@@ -294,6 +294,41 @@ def never_a_guess():
             h.verify()
 
 
+def one_that_is_not_understood_stops_nobody_else():
+    """Jobs whose results nobody can read, or that fail for ever, while the
+    vendor is well: what is sent meanwhile goes through. Failing ones open
+    the circuit; they are not its only probes."""
+    for says, opens in ((csv(LOG % ("Skipped", "")), False),
+                        (answer(404, {}), False),
+                        (answer(500, {"error": "x"}), True)):
+        with House() as h:
+            def script(r, says=says):
+                if r.method == "POST":
+                    n = json.loads(r.body)["A"]
+                    return answer() if n >= 6 else answer(
+                        202, {"job_id": "J%d" % n, "status": "queued"})
+                if is_log(r):
+                    return says
+                return answer(200, {"status": "completed"})
+            v = h.vendor(script)
+            profile(h, dict(IN_CSV, grace_404_ms=0))
+            h.endpoint("edc", v, profile="joblog", order="form",
+                       poll={"budget_ms": 3000})
+            submit(h, "".join(line(i, '{"A": %d}' % i) for i in range(6)))
+            engine = h.start("run")
+            circuit = "open" if opens else "closed"
+            wait_for("many fetches", lambda: len(logs(v)) >= 12 and
+                     end_of(h)["circuit"] == circuit)
+            submit(h, "".join(line(i, '{"A": %d}' % i)
+                              for i in range(6, 16)))
+            wait_for("the others", lambda: h.states().get("committed") == 10)
+            opens or wait_for("the end of the budget",
+                              lambda: h.states().get("unwatched") == 6)
+            stop(engine)
+            expect(len(v.sends()) == 16, "sent again", len(v.sends()))
+            h.verify()
+
+
 def a_profile_can_say_what_a_404_means():
     for absent, state in (("none_refused", "committed"),
                           ("unknown", "unwatched")):
@@ -404,6 +439,7 @@ if __name__ == "__main__":
          without_the_profile_the_word_decides, fhir_as_medplum_does_it,
          killed_between_the_word_and_the_result,
          killed_before_the_word_is_known, trouble_is_asked_again,
-         never_a_guess, a_profile_can_say_what_a_404_means,
+         never_a_guess, one_that_is_not_understood_stops_nobody_else,
+         a_profile_can_say_what_a_404_means,
          never_to_another_host, the_audit_says_what_was_fetched,
          a_changed_profile_asks_the_job_again, jobs=3)

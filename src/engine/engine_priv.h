@@ -26,7 +26,7 @@
 #define GATHER_MS 8			/* outcomes gather while the wire is
 					 * fed, at most so long ... */
 #define GATHER_MAX 256			/* ... and so many */
-#define CALM_MS 50			/* the first look for idleness */
+#define CALM_MS 5			/* the first look for idleness */
 #define FRUITLESS_MS 100		/* from a claim in vain to the next */
 
 /* What the step asked for and hears of after it: a secret, or a log-in. */

@@ -337,7 +337,9 @@ def what_cannot_be_reached():
         plain = h.vendor(lists)
         h.endpoint("closed", plain, base_url="http://127.0.0.1:%d" % port)
         h.endpoint("name", plain, base_url="https://edc.invalid/api")
-        h.endpoint("tls", plain, base_url=plain.url.replace("http", "https"))
+        h.endpoint("tls", plain, base_url=plain.url.replace("http", "https"),
+                   retry={"answer_timeout_ms": 2000,
+                          "connect_timeout_ms": 2000})
         h.endpoint("silent", silent, retry={"answer_timeout_ms": 2000,
                                             "connect_timeout_ms": 2000})
         h.endpoint("ends", ends)

@@ -31,6 +31,10 @@ SRC = HERE.parent.parent
 BUILD = pathlib.Path(os.environ.get("top_builddir", SRC / "build")).resolve()
 EDCSYNC = os.environ.get("EDCSYNC", str(BUILD / "edcsync"))
 EDCSIM = os.environ.get("EDCSIM", str(BUILD / "edcsim"))
+# A shell's background job is deaf to Ctrl-C, and what it starts would be, too.
+for deaf in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(deaf) == signal.SIG_IGN:
+        signal.signal(deaf, signal.SIG_DFL)
 # Whatever is started shares log-ins with nobody but its own house.
 os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="edcsync-run-")
 atexit.register(shutil.rmtree, os.environ["XDG_RUNTIME_DIR"], True)

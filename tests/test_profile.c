@@ -143,7 +143,8 @@ static const struct {
 	{"{\"profile\": \"x\", \"version\": null}", 1, "a number from 1"},
 	{"{\"profile\": \"x\" \"version\"}", 1, "not a profile"},
 	{"[1]", 1, "an object was expected"},
-	{HEAD "\"rulez\": []}", 2, "unknown member; allowed here: profile"},
+	{HEAD "\"rulez\": []}", 2,
+	 "unknown member \"rulez\"; allowed here: profile"},
 	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"status\": [42]}, "
 	 "\"verdict\": \"poll\"}]}", 3, "rule \"q\": a status was expected"},
 	{HEAD "\"rules\": [\n{\"name\": \"q\", \"if\": {\"status\": 200, "
@@ -248,7 +249,7 @@ static const struct {
 	 3, "unknown, none_refused or vanished"},
 	{RESULT "\"url\": \"/l\", \"wen\": 1, \"items\": [{\"json\": "
 	 "\"/r/*\", \"each\": \"refused\"}]}}}",
-	 3, "unknown member; allowed here: url from when if"},
+	 3, "unknown member \"wen\"; allowed here: url from when if"},
 	{RESULT "\"url\": \"/l\", \"rules\": [{\"name\": \"q\", \"verdict\": "
 	 "\"poll\"}]}}}",
 	 3, "rule \"q\": the verdict"},

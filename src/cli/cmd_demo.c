@@ -104,6 +104,10 @@ static int engine_watch(struct demo *d, pid_t pid)
 		fputc('\n', stderr);
 	if (code)
 		return code;
+	/* Its time was over, it said so itself: the summary tells how far. */
+	if (got >= 0 && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == EXIT_AGAIN)
+		return 0;
 	if (got < 0 || !WIFEXITED(status) || WEXITSTATUS(status) > 1)
 		return cli_fail(d->cli, EXIT_SOFTWARE,
 				"the engine ended with trouble");

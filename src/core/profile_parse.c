@@ -279,6 +279,22 @@ bool profile_sources(struct profile_load *l, uint32_t node,
 
 /* ---- readers for tables of members ---- */
 
+static void unknown_member(struct profile_load *l, uint32_t node,
+			   const struct profile_member *rows, size_t n)
+{
+	struct buf said = BUF_INIT, name = BUF_INIT;
+
+	json_key(l->doc, node, &name);
+	buf_adds(&said, "unknown member \"");
+	utf8_fit(&said, buf_span(&name), 64, true);
+	buf_adds(&said, "\"; allowed here:");
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&said, " %s", rows[i].name);
+	profile_error(l, node, "%s", buf_text(&said));
+	buf_release(&said);
+	buf_release(&name);
+}
+
 bool profile_members(struct profile_load *l, uint32_t node,
 			 const struct profile_member *rows, size_t n,
 			 void *base)
@@ -291,7 +307,6 @@ bool profile_members(struct profile_load *l, uint32_t node,
 	}
 	for (uint32_t kid = json_child(l->doc, node); kid != JSON_NONE;
 	     kid = json_next(l->doc, kid)) {
-		struct buf allowed = BUF_INIT;
 		size_t i = 0;
 
 		while (i < n && !json_key_is(l->doc, kid, rows[i].name))
@@ -301,11 +316,7 @@ bool profile_members(struct profile_load *l, uint32_t node,
 					  rows[i].offset) && ok;
 			continue;
 		}
-		for (i = 0; i < n; i++)
-			buf_addf(&allowed, " %s", rows[i].name);
-		profile_error(l, kid, "unknown member; allowed here:%s",
-			      buf_text(&allowed));
-		buf_release(&allowed);
+		unknown_member(l, kid, rows, n);
 		ok = false;
 	}
 	return ok;

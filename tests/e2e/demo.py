@@ -57,6 +57,13 @@ def everything_at_once_is_delivered():
     log_ins("chaos")
 
 
+def cut_short_it_says_how_far_it_came():
+    with tempfile.TemporaryDirectory() as home:
+        end = demo(home + "/d", "--for", "1s")
+        expect(sum(end["operations"].values()) > 500, end)
+        expect(end["ledger"]["duplicates"] == end["ledger"]["lost"] == 0, end)
+
+
 def again_at(folder, address):
     """The port may be somebody's for a moment, on a machine with others."""
     def one():
@@ -121,5 +128,6 @@ def an_outage_leaves_dead_letters_that_check_and_replay_settle():
                sum(ops.values()), end, again)
 
 
-main(scenarios_with_log_ins_are_delivered, everything_at_once_is_delivered,
+main(scenarios_with_log_ins_are_delivered, cut_short_it_says_how_far_it_came,
+     everything_at_once_is_delivered,
      an_outage_leaves_dead_letters_that_check_and_replay_settle, jobs=3)

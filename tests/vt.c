@@ -127,7 +127,7 @@ static void last_words(struct vt *vt)
 	size_t said = 0;
 
 	while (fd >= 0 && now_ms() < until) {
-		ssize_t w = said < n ? write(fd, LAST_WORD + said, n - said)
+		ssize_t w = said < n ? write(fd, &LAST_WORD[said], n - said)
 				     : 0;
 
 		said += w > 0 ? (size_t)w : 0;

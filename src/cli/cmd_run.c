@@ -8,30 +8,11 @@
 #include "cli/status.h"
 #include "core/utf8.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <syslog.h>
 #include <unistd.h>
-
-int signals_fd(struct cli *cli)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		cli_fail(cli, EXIT_IO, "signalfd: %s", strerror(errno));
-	return fd;
-}
 
 static void tell(const struct cli *cli, int priority, const char *line)
 {

@@ -9,7 +9,8 @@
 #include "engine/engine.h"
 
 /* Blocks SIGTERM, SIGINT and SIGHUP in this thread and all later ones and
- * gives a descriptor that is readable when one came; -1 with words. */
+ * gives a descriptor that is readable when one came; -1 with words. The
+ * process ends within 2 s of it whatever hangs: by itself, or as if killed. */
 int signals_fd(struct cli *);
 /* Fills everything but requests_only. The store must be open. */
 void engine_fill(struct cli *, struct engine_setup *, const char *state);

@@ -33,6 +33,7 @@ libcli_a_SOURCES = \
 	src/cli/requests.c \
 	src/cli/engine_run.h \
 	src/cli/cmd_run.c \
+	src/cli/signals.c \
 	src/cli/cmd_profile.c src/cli/profile_replay.c src/cli/profile_replay.h \
 	src/cli/cmd_submit.c \
 	src/cli/cmd_unclear.c \

@@ -7,10 +7,11 @@
  *
  * Start: takes the engine lock, makes the endpoints known, turns what a dead
  * engine left on the wire into unknown outcomes, then begins. Stop: no new
- * credits; durable unsent intents are written back; at most 1.5 s for answers
+ * credits; durable unsent intents are written back; at most 1 s for answers
  * under way, then they are cut and their outcome is unknown; the whole within
  * 2 s whatever the vendor does or the store refuses. A store that takes what
- * it is given, but slowly, is waited for up to 30 s.
+ * it is given, but slowly, is waited for up to 30 s; whoever must be gone
+ * sooner bounds that (signals_fd of the commands does, 2 s).
  *
  * Thread: start, wait, stop from one thread; nudge and status from any.
  * Another process's commits are noticed within 100 ms; engine_nudge makes

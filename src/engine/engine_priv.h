@@ -15,7 +15,7 @@
 #include "store/lock.h"
 
 #define CLOCK_STEP_MS 1000
-#define STOP_ANSWERS_MS 1500		/* for answers under way */
+#define STOP_ANSWERS_MS 1000		/* for answers under way */
 #define STOP_TURN_MS 20
 #define STOP_ALL_MS 1850		/* then it ends: stored, or not for
 					 * trouble with the store */

@@ -3,16 +3,19 @@
 
 KILLS is how many (default 12; 100 for the full proof), SEED repeats a run.
 """
+import fcntl
 import json
 import os
 import random
 import signal
+import struct
 import subprocess
 
 from lib import (House, LONG, OPS, Failed, expect, main, no_double, one_for_each,
                  wait_for)
 
 KILLS = int(os.environ.get("KILLS", "12"))
+F_OFD_SETLKW = 38
 SEED = int(os.environ.get("SEED", "20261129"))
 LINES = len(OPS.open().readlines())
 
@@ -136,7 +139,37 @@ def stopped_long_before_what_hangs():
         h.verify()
 
 
+def held(path):
+    """The store's turn, taken by somebody who never gives it back."""
+    f = open(path, "r+b")
+    for byte in (1 << 30, (1 << 30) + 1):
+        fcntl.fcntl(f, F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0,
+                                                 byte, 1, 0))
+    return f
+
+
+def ended_in_time_by_a_store_that_is_held():
+    with House() as h:
+        sim = h.sim({"name": "slow", "rules": [
+            {"do": "delay", "kind": "any", "ms": 20}]})
+        h.endpoint("edc", sim, order="form", max_in_flight=4)
+        h.command("submit", "--endpoint", "edc", str(OPS))
+        p = h.start("run")
+        wait_for("something is there", lambda: len(sim.ledger()) > 8)
+        with held(str(h.dir / "edcsync.db-turn")):
+            p.send_signal(signal.SIGTERM)
+            p.wait(LONG)
+        # Not by itself: nobody let it have the store.
+        expect(p.returncode == -signal.SIGTERM and "next start" in
+               p.stderr.read(), "exit", p.returncode)
+        h.command("run", "--until-idle", codes=(0, 1))
+        one_for_each(h, sim.ledger())
+        expect(h.states() == {"committed": LINES}, h.states())
+        h.verify()
+
+
 if __name__ == "__main__":
     main(killed_in_mode_key, killed_in_mode_lookup,
          killed_in_mode_none_leaves_no_doubt_unsaid,
-         stopped_long_before_what_hangs)
+         stopped_long_before_what_hangs,
+         ended_in_time_by_a_store_that_is_held)

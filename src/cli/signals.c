@@ -47,11 +47,16 @@ static void *end_in_time(void *ctx)
 static int guard_start(int fd)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0), e;
+	sigset_t all, before;
 	pthread_t thread;
 
 	if (own < 0)
 		return errno;
+	/* Handlers are for the threads that there were. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	e = pthread_create(&thread, NULL, end_in_time, (void *)(intptr_t)own);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (e)
 		close(own);
 	else
